@@ -1,0 +1,113 @@
+// Command countersign-mcp is the MCP server: it speaks JSON-RPC on stdin and
+// stdout and logs on stderr.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"countersign/audit"
+	"countersign/cmd/internal/setup"
+	"countersign/store"
+	"countersign/tools"
+	"countersign/tools/server"
+)
+
+// version is set by the build.
+var version = "dev"
+
+func main() {
+	if err := run(os.Args[1:], os.Getenv, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "countersign-mcp:", err)
+		os.Exit(1)
+	}
+}
+
+func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
+	opts, err := parse(args, env, stderr)
+	if errors.Is(err, pflag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	db, err := opts.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rules, err := opts.Rulebook(ctx, db)
+	if err != nil {
+		return err
+	}
+	caller := tools.Caller{Token: opts.Token, Customer: opts.customer, Door: audit.MCP, Session: server.NewSession()}
+	if err := checkCustomer(ctx, db, caller); err != nil {
+		return err
+	}
+	if err := warnOfAge(ctx, db, stderr); err != nil {
+		return err
+	}
+	desk := tools.NewDesk(db, rules, tools.All)
+	logTo(stderr, desk, opts.logLevel)
+	return server.ServeStdio(ctx, server.New(desk, tools.All, caller, version))
+}
+
+// logTo writes each audit row and each fault as one JSON line.
+func logTo(stderr io.Writer, desk *tools.Desk, level slog.Level) {
+	logger := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
+	if level <= slog.LevelInfo {
+		desk.Recorded = func(row store.AuditRow) { fmt.Fprintf(stderr, "%s\n", audit.JSON(row)) }
+	}
+	desk.Faulted = func(action string, fault error) {
+		logger.Error("call failed", "action", action, "fault", fault.Error())
+	}
+}
+
+// checkCustomer refuses a customer that the token is not pinned to, or that
+// doesn't exist: it would only show as refusals later.
+func checkCustomer(ctx context.Context, db *store.DB, caller tools.Caller) error {
+	if caller.Customer == "" {
+		return nil
+	}
+	return db.View(ctx, func(v *store.View) error {
+		claimed, err := v.CustomerByID(caller.Customer)
+		if errors.Is(err, store.ErrNotFound) {
+			return errors.New("--customer names a customer that isn't in the database")
+		}
+		if err != nil {
+			return err
+		}
+		p, err := v.PrincipalByToken(caller.Token)
+		if err == nil && p.Customer != "" && p.Customer != claimed.Key {
+			return errors.New("the token is pinned to another customer than --customer names")
+		}
+		return err
+	})
+}
+
+// warnOfAge says that a demo shop's dates have become old.
+func warnOfAge(ctx context.Context, db *store.DB, stderr io.Writer) error {
+	const old = 14 * 24 * time.Hour
+	return db.View(ctx, func(v *store.View) error {
+		text, err := v.Setting(store.SettingDemo)
+		if err != nil || text == "" {
+			return err
+		}
+		seeded, err := time.Parse(time.RFC3339, text)
+		if err == nil && v.Now.Sub(seeded) > old {
+			fmt.Fprintln(stderr, "countersign-mcp: this demo shop is older than two weeks and its refund windows close; refresh it with: countersign demo reset")
+		}
+		return err
+	})
+}

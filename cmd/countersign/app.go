@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/colorprofile"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"countersign/audit"
+	"countersign/cmd/internal/setup"
+	"countersign/fixtures"
+	"countersign/store"
+	"countersign/tools"
+	"countersign/tools/settle"
+)
+
+// app is the program apart from its process: its streams and environment.
+type app struct {
+	in       io.Reader
+	out      io.Writer // takes colours where the terminal does
+	err      io.Writer
+	environ  []string
+	terminal bool // a person sits at both ends
+	width    int  // columns of the terminal
+	settings setup.Settings
+
+	started bool // a command began to run: what fails now isn't its usage
+}
+
+func newApp(in io.Reader, out, stderr io.Writer, environ []string) *app {
+	a := &app{in: in, out: colorprofile.NewWriter(out, environ), err: stderr, environ: environ, width: 80}
+	if columns, _, err := term.GetSize(fd(out)); err == nil {
+		a.width = columns
+	}
+	a.terminal = term.IsTerminal(fd(in)) && term.IsTerminal(fd(out))
+	return a
+}
+
+// fd is the file descriptor of a stream that is a file, else one of none.
+func fd(stream any) int {
+	if file, ok := stream.(*os.File); ok {
+		return int(file.Fd())
+	}
+	return -1
+}
+
+func (a *app) env(name string) string {
+	for _, entry := range a.environ {
+		if value, ok := strings.CutPrefix(entry, name+"="); ok {
+			return value
+		}
+	}
+	return ""
+}
+
+// run runs one command line and returns its exit code.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetIn(a.in)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitDone
+	}
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	if text != "" {
+		fmt.Fprintln(a.err, "countersign:", text)
+	}
+	return a.exitCode(err)
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "countersign",
+		Short:         "Decide what an agent may not decide alone, and read what it did",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			a.settings.Fill(a.env)
+			a.started = true
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	a.settings.Flags(root.PersistentFlags())
+	root.AddCommand(a.approvalsCommand(), a.auditCommand(), a.demoCommand(), a.importCommand(), a.initCommand(),
+		a.policyCommand(), a.ticketsCommand())
+	for _, noun := range root.Commands() {
+		if noun.HasSubCommands() && noun.RunE == nil {
+			noun.RunE = requireSubcommand
+			noun.Args = cobra.ArbitraryArgs
+		}
+	}
+	return root
+}
+
+// requireSubcommand keeps "countersign approvals" and a mistyped subcommand
+// from succeeding silently.
+func requireSubcommand(cmd *cobra.Command, args []string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return usageError{fmt.Errorf("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))}
+}
+
+// open opens the database and the operator's way into it.
+func (a *app) open(ctx context.Context) (*settle.Office, error) {
+	db, err := a.settings.Open()
+	if err != nil {
+		return nil, err
+	}
+	rules, err := a.settings.Rulebook(ctx, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	token, err := a.operatorToken(ctx, db)
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	caller := tools.Caller{Token: token, Door: audit.CLI, Session: sessionName()}
+	return &settle.Office{DB: db, Rules: rules, Caller: caller, AgentShell: a.inAgentShell()}, nil
+}
+
+// operatorToken is the token that was given, else the one that init kept for
+// this database, else, in a demo database, the demo manager's.
+func (a *app) operatorToken(ctx context.Context, db *store.DB) (string, error) {
+	if a.settings.Token != "" {
+		return a.settings.Token, nil
+	}
+	kept, err := loadCredential(a.env, db.Path())
+	if kept != "" || err != nil {
+		return kept, err
+	}
+	demo, err := isDemo(ctx, db)
+	if demo {
+		return fixtures.ManagerToken, err
+	}
+	return "", err
+}
+
+func isDemo(ctx context.Context, db *store.DB) (demo bool, err error) {
+	err = db.View(ctx, func(v *store.View) error {
+		seeded, err := v.Setting(store.SettingDemo)
+		demo = seeded != ""
+		return err
+	})
+	return demo, err
+}
+
+// with runs a command's work on the database and closes it.
+func (a *app) with(cmd *cobra.Command, work func(context.Context, *settle.Office) error) error {
+	office, err := a.open(cmd.Context())
+	if err != nil {
+		return err
+	}
+	return errors.Join(work(cmd.Context(), office), office.DB.Close())
+}

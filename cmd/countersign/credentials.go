@@ -1,0 +1,87 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"countersign/cmd/internal/setup"
+)
+
+// credentialPath is the file in the user's config folder that holds the
+// operator's token of each database; "" where there is no such folder.
+func credentialPath(env setup.Getenv) string {
+	const name = "countersign/credentials.json"
+	if folder := env("XDG_CONFIG_HOME"); filepath.IsAbs(folder) {
+		return filepath.Join(folder, name)
+	}
+	home := env("HOME")
+	switch {
+	case runtime.GOOS == "windows" && env("AppData") != "":
+		return filepath.Join(env("AppData"), name)
+	case home == "":
+		return ""
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Application Support", name)
+	}
+	return filepath.Join(home, ".config", name)
+}
+
+func loadCredentials(env setup.Getenv) (map[string]string, error) {
+	tokens := map[string]string{}
+	path := credentialPath(env)
+	if path == "" {
+		return tokens, nil
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return tokens, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &tokens)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("credentials file %s can't be read", path)
+	}
+	return tokens, nil
+}
+
+// loadCredential returns the operator's token for a database, "" without one.
+func loadCredential(env setup.Getenv, db string) (string, error) {
+	tokens, err := loadCredentials(env)
+	return tokens[db], err
+}
+
+// saveCredential keeps an operator's token for a database, mode 0600.
+func saveCredential(env setup.Getenv, db, token string) (path string, err error) {
+	path = credentialPath(env)
+	if path == "" {
+		return "", errors.New("no home folder is set to keep the operator's credential in; set HOME")
+	}
+	tokens, err := loadCredentials(env)
+	if err != nil {
+		return "", err
+	}
+	tokens[db] = token
+	text, err := json.MarshalIndent(tokens, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", err
+	}
+	draft, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // mode 0600
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(draft.Name())
+	_, err = draft.Write(append(text, '\n'))
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return "", err
+	}
+	return path, os.Rename(draft.Name(), path)
+}

@@ -1,0 +1,21 @@
+// Command countersign is the operators' program: it decides what waits for a
+// human, reads the audit log, and sets a shop up. It parses, calls the
+// packages, and prints.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set by the build.
+var version = "dev"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := newApp(os.Stdin, os.Stdout, os.Stderr, os.Environ()).run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}

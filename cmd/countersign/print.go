@@ -1,0 +1,118 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+
+	"countersign/policy/money"
+	"countersign/store"
+)
+
+var (
+	bold  = lipgloss.NewStyle().Bold(true)
+	faint = lipgloss.NewStyle().Faint(true)
+
+	green  = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	yellow = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	red    = lipgloss.NewStyle().Foreground(lipgloss.Red)
+)
+
+// printJSON prints one document, indented.
+func printJSON(w io.Writer, value any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// printTable prints rows under headings, without lines; nothing of a row is cut.
+func printTable(w io.Writer, headings []string, rows [][]string) {
+	t := table.New().Headers(headings...).Rows(rows...).Wrap(false).
+		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).BorderHeader(false).
+		StyleFunc(func(row, _ int) lipgloss.Style {
+			style := lipgloss.NewStyle().PaddingRight(2)
+			if row == table.HeaderRow {
+				return style.Faint(true)
+			}
+			return style
+		})
+	for line := range strings.SplitSeq(t.String(), "\n") {
+		fmt.Fprintln(w, strings.TrimRight(line, " "))
+	}
+}
+
+// printFields prints labels and values in two columns; an empty value is left out.
+func printFields(w io.Writer, width int, fields [][2]string) {
+	const labels = 12
+	for _, f := range fields {
+		if f[1] == "" {
+			continue
+		}
+		value := lipgloss.NewStyle().Width(max(width-labels, 20)).Render(f[1])
+		fmt.Fprintln(w, trimLines(lipgloss.JoinHorizontal(lipgloss.Top, faint.Width(labels).Render(f[0]), value)))
+	}
+}
+
+func trimLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// stateWord colours the state of an approval or the outcome of a call.
+func stateWord(state string) string {
+	switch state {
+	case store.Approved, "ok":
+		return green.Render(state)
+	case store.Pending, "pending_approval":
+		return yellow.Render(state)
+	case store.Rejected, "denied", "error":
+		return red.Render(state)
+	}
+	return state
+}
+
+// amountText is an amount for people, empty where there is none.
+func amountText(minor int64, currency string) string {
+	if currency == "" || minor == 0 {
+		return ""
+	}
+	return money.Amount{Minor: minor, Currency: currency}.Format()
+}
+
+// ago says how long before now t was, or how long after now it will be.
+func ago(t, now time.Time) string {
+	d := now.Sub(t)
+	if d < 0 {
+		return "in " + span(-d)
+	}
+	return span(d) + " ago"
+}
+
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 100*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	}
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// stampText is a moment for people and for JSON: RFC 3339, UTC; empty for none.
+func stampText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339)
+}

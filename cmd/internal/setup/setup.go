@@ -1,0 +1,149 @@
+// Package setup is what both programs are told from outside: which database,
+// who is calling, which policy.
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"countersign/fixtures"
+	"countersign/policy"
+	"countersign/store"
+	"countersign/tools"
+)
+
+// Settings come from flags, else from environment variables, else they have
+// defaults.
+type Settings struct {
+	DB     string // path of the database file; "": the default one
+	Token  string
+	Policy string // path of a policy file, or ""
+	Demo   bool
+
+	env Getenv
+}
+
+// Getenv looks up an environment variable.
+type Getenv func(string) string
+
+// Flags declares the settings' flags.
+func (s *Settings) Flags(flags *pflag.FlagSet) {
+	flags.StringVar(&s.DB, "db", "", "the SQLite `file` ($COUNTERSIGN_DB)")
+	flags.StringVar(&s.Token, "token", "", "who is calling ($COUNTERSIGN_TOKEN; prefer the variable, flags show in process lists)")
+	flags.StringVar(&s.Policy, "policy", "", "a policy `file`, for a demo database or one that stores none ($COUNTERSIGN_POLICY)")
+	flags.BoolVar(&s.Demo, "demo", false, "work on the demo database, made when missing")
+}
+
+// Fill takes from the environment what no flag has set.
+func (s *Settings) Fill(env Getenv) {
+	s.env = env
+	s.DB = firstOf(s.DB, env("COUNTERSIGN_DB"))
+	s.Token = firstOf(s.Token, env("COUNTERSIGN_TOKEN"))
+	s.Policy = firstOf(s.Policy, env("COUNTERSIGN_POLICY"))
+}
+
+// Path returns the absolute path of the database: the one named, else the
+// default one in the user's data folder.
+func (s *Settings) Path() (string, error) {
+	path := s.DB
+	if path == "" {
+		folder, err := dataFolder(s.env)
+		if err != nil {
+			return "", err
+		}
+		path = filepath.Join(folder, "countersign.db")
+		if s.Demo {
+			path = filepath.Join(folder, "demo.db")
+		}
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", path, err)
+	}
+	return abs, nil
+}
+
+// Open opens the database that the settings name. Its error tells what to do.
+func (s *Settings) Open() (*store.DB, error) {
+	path, err := s.Path()
+	if err != nil {
+		return nil, err
+	}
+	if s.Demo {
+		return fixtures.OpenDemo(path, store.Options{})
+	}
+	db, err := store.Open(path, store.Options{})
+	if errors.Is(err, store.ErrMissing) {
+		return nil, fmt.Errorf("%w; create one with: countersign init --db %s", err, shellQuote(path))
+	}
+	return db, err
+}
+
+// Rulebook returns the rules in force on db: the policy file's where one is
+// named and may be used.
+func (s *Settings) Rulebook(ctx context.Context, db *store.DB) (*tools.Rulebook, error) {
+	if s.Policy == "" {
+		return tools.NewRulebook(ctx, db, nil)
+	}
+	rules, err := ReadPolicy(s.Policy)
+	if err != nil {
+		return nil, err
+	}
+	return tools.NewRulebook(ctx, db, &rules)
+}
+
+// ReadPolicy reads a policy file.
+func ReadPolicy(path string) (policy.Rules, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return policy.Rules{}, fmt.Errorf("policy file: %w", err)
+	}
+	rules, err := policy.Parse(text)
+	if err != nil {
+		return policy.Rules{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return rules, nil
+}
+
+// dataFolder is where the user's data belongs on this system.
+func dataFolder(env Getenv) (string, error) {
+	const name = "countersign"
+	if folder := env("XDG_DATA_HOME"); filepath.IsAbs(folder) {
+		return filepath.Join(folder, name), nil
+	}
+	switch home := env("HOME"); {
+	case runtime.GOOS == "windows" && env("LocalAppData") != "":
+		return filepath.Join(env("LocalAppData"), name), nil
+	case runtime.GOOS == "windows" || home == "":
+		return "", errors.New("no home folder is set, so there is no default database; name one with --db or COUNTERSIGN_DB")
+	case runtime.GOOS == "darwin":
+		return filepath.Join(home, "Library", "Application Support", name), nil
+	default:
+		return filepath.Join(home, ".local", "share", name), nil
+	}
+}
+
+func firstOf(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// shellQuote makes a path safe to paste into a shell.
+func shellQuote(path string) string {
+	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@"
+	if strings.Trim(path, plain) == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Create makes a new database at path: it is built beside it under another
+// name, filled by seed (which may be nil) in the same transaction as its
+// tables, and linked into place, so that a kill leaves nothing and of two
+// processes one wins. The file's mode is 0600, a new folder's 0700. It returns
+// [ErrExists] where a file stands already.
+func Create(path string, opts Options, seed func(*Tx) error) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	if err := create(abs, opts, seed); err != nil {
+		return fmt.Errorf("%s: %w", abs, classify(err))
+	}
+	return nil
+}
+
+func create(path string, opts Options, seed func(*Tx) error) error {
+	if _, err := os.Lstat(path); err == nil {
+		return ErrExists
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fileError(err)
+	}
+	key, err := makeKey(path)
+	if err != nil {
+		return err
+	}
+	draft, err := buildDraft(path, key, opts, seed)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft)
+	if err := os.Link(draft, path); errors.Is(err, fs.ErrExist) {
+		return ErrExists
+	} else if err != nil {
+		return fileError(err)
+	}
+	return nil
+}
+
+// buildDraft returns the name of a complete database file beside path.
+func buildDraft(path string, key []byte, opts Options, seed func(*Tx) error) (_ string, err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), ".countersign-*.draft") // mode 0600
+	if err != nil {
+		return "", fileError(err)
+	}
+	file.Close()
+	draft := file.Name()
+	defer func() {
+		if err != nil {
+			os.Remove(draft)
+			os.Remove(draft + "-wal")
+			os.Remove(draft + "-shm")
+		}
+	}()
+	db, err := connect(draft, key, opts)
+	if err != nil {
+		return "", err
+	}
+	err = db.Tx(context.Background(), func(tx *Tx) error {
+		if err := tx.applyMigrations(0); err != nil || seed == nil {
+			return err
+		}
+		return seed(tx)
+	})
+	return draft, errors.Join(err, db.Close())
+}
+
+// inspect looks at the file before SQLite does, whose own errors for these
+// cases name neither the file nor the reason.
+func inspect(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fileError(err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("not a file: %w", ErrForeign)
+	}
+	if info.Size() == 0 {
+		return fmt.Errorf("the file is empty: %w", ErrMissing)
+	}
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return fileError(err)
+	}
+	return file.Close()
+}
+
+// fileError says what the system's error on the database's file means.
+func fileError(err error) error {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return ErrMissing
+	case errors.Is(err, fs.ErrPermission):
+		return ErrReadOnly
+	}
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		if readOnlyFilesystem(pathErr.Err) {
+			return ErrReadOnly
+		}
+		return pathErr.Err // without the path, which the caller names
+	}
+	return err
+}

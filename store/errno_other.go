@@ -1,0 +1,5 @@
+//go:build !unix
+
+package store
+
+func readOnlyFilesystem(error) bool { return false }

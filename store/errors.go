@@ -1,0 +1,56 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// What can be wrong with a database, in words for the person who named it.
+var (
+	ErrNotFound = errors.New("not found")
+	ErrMissing  = errors.New("there is no database here")
+	ErrExists   = errors.New("there is a file here already")
+	ErrForeign  = errors.New("this is not a Countersign database")
+	ErrNewer    = errors.New("this database was written by a newer Countersign")
+	ErrReadOnly = errors.New("this database, or its folder, can't be written to")
+	ErrLocked   = errors.New("another process holds this database")
+	ErrBroken   = errors.New("this database is damaged; restore a backup")
+	ErrDiskFull = errors.New("the disk is full or failing")
+	ErrKey      = errors.New("the installation's key can't be used")
+	ErrNotDemo  = errors.New("this is not a demo database")
+)
+
+// Refused is a rule of the shop's data that a change would have broken.
+type Refused struct{ Reason string }
+
+func (r Refused) Error() string { return r.Reason }
+
+// classify puts one of this package's errors in front of what SQLite said.
+func classify(err error) error {
+	e, ok := sqliteError(err)
+	if !ok {
+		return err
+	}
+	kind := map[sqlite3.ErrNo]error{
+		sqlite3.ErrBusy:     ErrLocked,
+		sqlite3.ErrLocked:   ErrLocked,
+		sqlite3.ErrReadonly: ErrReadOnly,
+		sqlite3.ErrPerm:     ErrReadOnly,
+		sqlite3.ErrCantOpen: ErrReadOnly,
+		sqlite3.ErrCorrupt:  ErrBroken,
+		sqlite3.ErrNotADB:   ErrForeign,
+		sqlite3.ErrFull:     ErrDiskFull,
+		sqlite3.ErrIoErr:    ErrDiskFull,
+	}[e.Code]
+	if kind == nil || errors.Is(err, kind) {
+		return err
+	}
+	return &storeError{kind: kind, cause: err}
+}
+
+// storeError shows its kind alone: SQLite's own words stay inside.
+type storeError struct{ kind, cause error }
+
+func (e *storeError) Error() string   { return e.kind.Error() }
+func (e *storeError) Unwrap() []error { return []error{e.kind, e.cause} }

@@ -1,0 +1,140 @@
+-- What happens here: who may call, what was done, what waits for a human,
+-- and the audit log.
+
+create table principals (
+    id           text primary key,
+    name         text not null unique,
+    kind         text not null check (kind in ('agent', 'operator')),
+    role         text not null check (role in ('viewer', 'staff', 'manager')),
+    customer     text references customers (key),   -- pinned: the only one it acts for
+    token_sha256 text not null unique,
+    created_at   text not null,
+    expires_at   text,
+    revoked_at   text
+) strict;
+
+create table approvals (
+    seq             integer primary key,
+    id              text not null unique,
+    tool            text not null,
+    arguments       text not null,                 -- JSON as the tool understood it
+    customer        text not null references customers (key),
+    order_id        text references orders (id),
+    amount          integer check (amount > 0),
+    currency        text not null,
+    asked_by        text not null references principals (id),
+    request_key     text not null,                 -- equal for a repeat of the same request
+    reasons         text not null,                 -- JSON: why a human decides
+    policy          text not null,
+    digest          text not null,
+    created_at      text not null,
+    expires_at      text not null,
+    state           text not null check (state in ('pending', 'approved', 'rejected', 'stale')),
+    decided_by      text references principals (id),
+    decided_at      text,
+    note            text not null default '',
+    approved_amount integer check (approved_amount > 0 and approved_amount <= amount),
+    result          text not null default '',      -- JSON: what performing it gave
+    check ((state = 'pending') = (decided_at is null)),
+    check (state in ('pending', 'stale') or decided_by is not null)
+) strict;
+create index approvals_by_order on approvals (order_id);
+create index approvals_waiting on approvals (expires_at) where state = 'pending';
+create index approvals_by_customer on approvals (customer, created_at);
+
+-- Free text stays erasable; what was asked and decided doesn't change.
+create trigger approvals_asked before update of
+    id, tool, customer, order_id, amount, currency, asked_by, request_key, policy, digest, created_at, expires_at
+on approvals
+begin select raise(abort, 'what an approval asks for never changes'); end;
+create trigger approvals_decided before update of state, decided_by, decided_at, approved_amount
+on approvals when old.state <> 'pending'
+begin select raise(abort, 'a decided approval never changes'); end;
+create trigger approvals_kept before delete on approvals
+begin select raise(abort, 'approvals are kept'); end;
+
+create table refunds (
+    seq         integer primary key,
+    id          text not null unique,
+    order_id    text not null references orders (id),
+    customer    text not null references customers (key),
+    amount      integer not null check (amount > 0),
+    currency    text not null,
+    reason      text not null,
+    human       integer not null check (human in (0, 1)),  -- a human decided it
+    approval_id text unique references approvals (id),
+    made_by     text not null references principals (id),
+    request_key text not null,
+    judged_at   text not null,   -- the moment its refund window was judged: when it was asked for
+    created_at  text not null,
+    check (approval_id is null or human = 1)
+) strict;
+create index refunds_by_order on refunds (order_id);
+create index refunds_by_customer on refunds (customer, created_at);
+
+create trigger refunds_final before update of
+    seq, id, order_id, customer, amount, currency, human, approval_id, made_by, request_key, judged_at, created_at
+on refunds
+begin select raise(abort, 'refunds never change'); end;
+create trigger refunds_kept before delete on refunds
+begin select raise(abort, 'refunds are kept'); end;
+create trigger refunds_counted after insert on refunds when
+    (select source_refunded_base is null from orders where id = new.order_id)
+    or (select coalesce(sum(amount), 0) from refunds where order_id = new.order_id)
+     > (select refunded from orders where id = new.order_id)
+begin select raise(abort, 'a refund that its order does not count'); end;
+
+create table tickets (
+    seq             integer primary key,
+    id              text not null unique,
+    customer        text not null references customers (key),
+    order_id        text references orders (id),
+    category        text not null,
+    priority        text not null check (priority in ('low', 'normal', 'high', 'urgent')),
+    summary         text not null,
+    summary_key     text not null,   -- equal for the same text, however it is cased and spaced
+    previous_ticket text references tickets (id),
+    state           text not null check (state in ('open', 'closed')),
+    filed_by        text not null,
+    created_at      text not null,
+    closed_at       text
+) strict;
+create index tickets_by_customer on tickets (customer, created_at);
+
+create table ticket_replies (
+    seq        integer primary key,
+    ticket_id  text not null references tickets (id),
+    written_by text not null references principals (id),
+    body       text not null,
+    created_at text not null
+) strict;
+create index ticket_replies_by_ticket on ticket_replies (ticket_id);
+
+create table audit (
+    seq         integer primary key,
+    at          text not null,
+    actor       text not null,
+    actor_kind  text not null,
+    role        text not null,
+    door        text not null check (door in ('mcp', 'cli', 'eval')),
+    session     text not null,
+    client      text not null,
+    customer    text not null,
+    action      text not null,
+    order_id    text not null,
+    approval_id text not null,
+    amount      integer,
+    currency    text not null,
+    outcome     text not null check (outcome in ('ok', 'pending_approval', 'denied', 'invalid', 'error')),
+    code        text not null,
+    fingerprint text not null,
+    policy      text not null,
+    duration_us integer not null,
+    prev_hash   text not null,
+    hash        text not null
+) strict;
+
+create trigger audit_final before update on audit
+begin select raise(abort, 'audit rows never change'); end;
+create trigger audit_kept before delete on audit
+begin select raise(abort, 'audit rows are kept'); end;

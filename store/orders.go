@@ -1,0 +1,128 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"countersign/policy"
+)
+
+// An Order with its lines. Money is in minor units of Currency.
+type Order struct {
+	ID             string
+	Customer       string // key
+	Status         string
+	Currency       string
+	Placed         time.Time
+	Delivered      time.Time // zero: not known
+	Shipping       int64
+	Tax            int64
+	Discount       int64
+	Total          int64
+	Paid           int64
+	Refunded       int64     // by the shop and here
+	SourceRefunded time.Time // when the shop's own refunded figure last rose; zero: never
+	Note           string
+	Address        policy.Address
+	Items          []Item
+}
+
+// An Item is one line of an order.
+type Item struct {
+	SKU       string
+	Title     string
+	Quantity  int64
+	UnitPrice int64
+}
+
+const orderColumns = `id, customer, status, currency, placed_at, delivered_at, shipping, tax, discount, total, paid,
+	refunded, source_refunded_at, note, recipient, line1, line2, city, region, postal_code, country`
+
+// ErrForeignID is [ErrNotFound] for an id that exists and belongs to somebody
+// else. Only the audit log may tell the two apart.
+var ErrForeignID = fmt.Errorf("%w: another customer's", ErrNotFound)
+
+// Order returns customer's own order by number as people write it. An unknown
+// number gives [ErrNotFound], another customer's [ErrForeignID].
+func (v *View) Order(customer, number string) (Order, error) {
+	folded, ok := FoldNumber(number)
+	if !ok {
+		return Order{}, ErrNotFound
+	}
+	o, err := v.order("number = ? and customer = ?", folded, customer)
+	if errors.Is(err, ErrNotFound) && onlyDigits(folded) {
+		o, err = v.orderByDigits(customer, folded)
+	}
+	if errors.Is(err, ErrNotFound) {
+		return Order{}, v.foreign("select 1 from orders where number = ?", folded)
+	}
+	return o, err
+}
+
+// OrderByID returns the order of an exact id, whoever it belongs to. It is for
+// operators and for what has passed the ownership check already.
+func (v *View) OrderByID(id string) (Order, error) { return v.order("id = ?", id) }
+
+// orderByDigits finds "NW-5001" by "5001" where exactly one own order fits.
+func (v *View) orderByDigits(customer, digits string) (Order, error) {
+	return v.order(`customer = ? and digits = ?
+		and (select count(*) from orders where customer = ?1 and digits = ?2) = 1`, customer, digits)
+}
+
+// foreign tells an unknown id from one that its query finds at another customer.
+func (v *View) foreign(query string, id string) error {
+	var one int
+	if err := v.row(query, []any{id}, &one); err != nil {
+		return err
+	}
+	return ErrForeignID
+}
+
+func (v *View) order(where string, args ...any) (o Order, err error) {
+	err = v.row("select "+orderColumns+" from orders where "+where, args, orderFields(&o)...)
+	if err != nil {
+		return Order{}, err
+	}
+	o.Items, err = v.orderItems(o.ID)
+	return o, err
+}
+
+func orderFields(o *Order) []any {
+	a := &o.Address
+	return []any{&o.ID, &o.Customer, &o.Status, &o.Currency, into(&o.Placed), into(&o.Delivered), &o.Shipping, &o.Tax,
+		&o.Discount, &o.Total, &o.Paid, &o.Refunded, into(&o.SourceRefunded), &o.Note,
+		&a.Recipient, &a.Line1, &a.Line2, &a.City, &a.Region, &a.PostalCode, &a.Country}
+}
+
+func (v *View) orderItems(orderID string) (items []Item, err error) {
+	err = v.rows("select sku, title, quantity, unit_price from order_items where order_id = ? order by line",
+		[]any{orderID}, func(rows *sql.Rows) error {
+			var i Item
+			defer func() { items = append(items, i) }()
+			return rows.Scan(&i.SKU, &i.Title, &i.Quantity, &i.UnitPrice)
+		})
+	return items, err
+}
+
+// Orders returns the customer's newest orders, at most limit, without their
+// lines, and how many there are in all.
+func (v *View) Orders(customer string, limit int) (orders []Order, count int, err error) {
+	err = v.rows("select "+orderColumns+` from orders where customer = ? order by placed_at desc, id limit ?`,
+		[]any{customer, limit}, func(rows *sql.Rows) error {
+			var o Order
+			defer func() { orders = append(orders, o) }()
+			return rows.Scan(orderFields(&o)...)
+		})
+	err = errors.Join(err, v.row("select count(*) from orders where customer = ?", []any{customer}, &count))
+	return orders, count, err
+}
+
+// SetAddress changes where an order goes. It fails on an order that is no
+// longer processing, whatever the caller believed.
+func (tx *Tx) SetAddress(orderID string, a policy.Address) error {
+	return tx.execOne(`update orders set recipient = ?, line1 = ?, line2 = ?, city = ?, region = ?, postal_code = ?,
+		country = ?, address_changed_at = ? where id = ? and status = 'processing'`,
+		a.Recipient, a.Line1, a.Line2, a.City, a.Region, a.PostalCode, a.Country, stamp(tx.Now), orderID)
+}

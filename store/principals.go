@@ -1,0 +1,97 @@
+package store
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+
+	"countersign/policy"
+)
+
+// A Principal is who calls: an agent's session or an operator.
+type Principal struct {
+	ID       string
+	Name     string
+	Kind     policy.Kind
+	Role     policy.Role
+	Customer string // key of the one customer it is pinned to, or ""
+	Created  time.Time
+	Expires  time.Time // zero: never
+	Revoked  time.Time // zero: it isn't
+}
+
+// Anonymous is whoever calls without a token that holds: the least of all.
+var Anonymous = Principal{Name: "anonymous", Kind: policy.Agent, Role: policy.Viewer}
+
+// PrincipalByToken returns the principal whose token this is, and [Anonymous]
+// for a missing, unknown, expired or revoked one.
+func (v *View) PrincipalByToken(token string) (Principal, error) {
+	if token == "" {
+		return Anonymous, nil
+	}
+	p, err := v.principal("token_sha256 = ?", tokenHash(token))
+	if errors.Is(err, ErrNotFound) {
+		return Anonymous, nil
+	}
+	if err != nil || !p.Revoked.IsZero() || (!p.Expires.IsZero() && !p.Expires.After(v.Now)) {
+		return Anonymous, err
+	}
+	return p, nil
+}
+
+// Principal returns the principal of an id, whether its token still holds or not.
+func (v *View) Principal(id string) (Principal, error) { return v.principal("id = ?", id) }
+
+// PrincipalNamed returns the principal of a name, whether its token still holds or not.
+func (v *View) PrincipalNamed(name string) (Principal, error) { return v.principal("name = ?", name) }
+
+func (v *View) principal(where, value string) (Principal, error) {
+	var p Principal
+	err := v.row(`select id, name, kind, role, coalesce(customer, ''), created_at, expires_at, revoked_at
+		from principals where `+where, []any{value},
+		&p.ID, &p.Name, &p.Kind, &p.Role, &p.Customer, into(&p.Created), into(&p.Expires), into(&p.Revoked))
+	return p, err
+}
+
+// AddPrincipal stores p under a token, of which it keeps the hash alone. ID and
+// Created are filled in.
+func (tx *Tx) AddPrincipal(p Principal, token string) (Principal, error) {
+	p.ID, p.Created = tx.NewID("PR-"), tx.Now
+	err := tx.execOne(`insert into principals (id, name, kind, role, customer, token_sha256, created_at, expires_at)
+		values (?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`,
+		p.ID, p.Name, p.Kind, p.Role, p.Customer, tokenHash(token), stamp(p.Created), stamp(p.Expires))
+	if err != nil {
+		return p, fmt.Errorf("principal %s: %w", p.Name, err)
+	}
+	return p, nil
+}
+
+// NewToken returns a fresh token: "cs_" and 32 random bytes in base 62.
+func NewToken() string {
+	const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	const digits = 43 // 62^43 > 256^32
+	raw := make([]byte, 32)
+	rand.Read(raw)
+	token := make([]byte, digits)
+	for i := range token {
+		token[digits-1-i] = alphabet[divideBy62(raw)]
+	}
+	return "cs_" + string(token)
+}
+
+// divideBy62 divides a big-endian number in place and returns the remainder.
+func divideBy62(number []byte) (remainder int) {
+	for i, b := range number {
+		value := remainder<<8 | int(b)
+		number[i], remainder = byte(value/62), value%62
+	}
+	return remainder
+}
+
+func tokenHash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return hex.EncodeToString(sum[:])
+}

@@ -1,0 +1,25 @@
+package store
+
+import "errors"
+
+// Names of settings.
+const (
+	SettingDemo    = "demo"    // when the demo shop was seeded, in a demo database
+	SettingPolicy  = "policy"  // the shop's policy file
+	SettingCreated = "created" // when the database was made
+)
+
+// Setting returns the value of name, "" where it isn't set.
+func (v *View) Setting(name string) (value string, err error) {
+	err = v.row("select value from settings where name = ?", []any{name}, &value)
+	if errors.Is(err, ErrNotFound) {
+		return "", nil
+	}
+	return value, err
+}
+
+// SetSetting stores value under name.
+func (tx *Tx) SetSetting(name, value string) error {
+	return tx.execOne(`insert into settings (name, value) values (?, ?)
+		on conflict (name) do update set value = excluded.value`, name, value)
+}

@@ -1,0 +1,167 @@
+// Package store keeps a shop and what was done about it in one SQLite file.
+//
+// A [DB] is opened once per process. All queries are methods of [View], a
+// consistent read, and of [Tx], a write transaction that can also read: nothing
+// can be written outside a Tx. It is the only package that knows SQL.
+package store
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"time"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// DB is an open database file. It is safe for concurrent use.
+type DB struct {
+	path   string
+	key    []byte
+	now    func() time.Time
+	newID  func(prefix string) string
+	writer *pool
+	reader *pool
+}
+
+// Options replace what a DB takes from outside itself; tests set them.
+type Options struct {
+	Now   func() time.Time           // the clock; nil: the system's
+	NewID func(prefix string) string // makes ids such as "RF-…"; nil: 50 random bits
+}
+
+// Open opens an existing database and brings an older one up to date. The error
+// is one of [ErrMissing], [ErrForeign], [ErrNewer], [ErrReadOnly], [ErrLocked],
+// [ErrBroken] or [ErrKey], wrapped with the absolute path.
+func Open(path string, opts Options) (*DB, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	db, err := open(abs, opts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", abs, classify(err))
+	}
+	return db, nil
+}
+
+func open(path string, opts Options) (*DB, error) {
+	if err := inspect(path); err != nil {
+		return nil, err
+	}
+	key, err := loadKey(path)
+	if err != nil {
+		return nil, err
+	}
+	db, err := connect(path, key, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := db.migrate(); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// connect makes the DB of path without touching the file: connections open when
+// they are first needed.
+func connect(path string, key []byte, opts Options) (*DB, error) {
+	db := &DB{path: path, key: key, now: opts.Now, newID: opts.NewID}
+	if db.now == nil {
+		db.now = time.Now
+	}
+	if db.newID == nil {
+		db.newID = randomID
+	}
+	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw&_busy_timeout=5000&_foreign_keys=on"
+	var err error
+	if db.writer, err = newPool(file+"&_journal_mode=WAL&_synchronous=FULL", 1); err != nil {
+		return nil, err
+	}
+	db.reader, err = newPool(file+"&_query_only=1", 4)
+	return db, err
+}
+
+// Path returns the absolute path of the database file.
+func (db *DB) Path() string { return db.path }
+
+// Key returns the installation's secret key, 32 bytes.
+func (db *DB) Key() []byte { return db.key }
+
+// Now returns the DB's time, in UTC with the precision that rows keep.
+func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Microsecond) }
+
+// Close closes the file. The readers go first: the last connection to close is
+// the writer, which empties the log into the database.
+func (db *DB) Close() error {
+	return errors.Join(db.reader.close(), db.writer.close())
+}
+
+// View runs fn on one consistent state of the database.
+func (db *DB) View(ctx context.Context, fn func(*View) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	conn, err := db.reader.get()
+	if err != nil {
+		return classify(err)
+	}
+	defer db.reader.put(conn)
+	if err := conn.run("begin"); err != nil {
+		return classify(err)
+	}
+	defer conn.run("rollback") // a read has nothing to commit
+	return classify(fn(&View{Now: db.Now(), conn: conn}))
+}
+
+// Tx runs fn in a write transaction and commits it when fn returns nil. When
+// Tx returns an error, nothing that fn wrote has happened. A ctx that is done
+// before the start stops it; after that the transaction runs to its end,
+// because a caller who is gone must not leave half an answer.
+func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	conn, err := db.writer.get()
+	if err != nil {
+		return classify(err)
+	}
+	defer db.writer.put(conn)
+	if err := conn.run("begin immediate"); err != nil {
+		return classify(err)
+	}
+	committed := false
+	defer func() {
+		if !committed {
+			conn.run("rollback") // also when fn panics
+		}
+	}()
+	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn}, newID: db.newID}); err != nil {
+		return classify(err)
+	}
+	if err := conn.run("commit"); err != nil {
+		return classify(err)
+	}
+	committed = true
+	return nil
+}
+
+// randomID returns prefix and ten characters of Crockford's base 32.
+func randomID(prefix string) string {
+	const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	random := make([]byte, 10)
+	rand.Read(random)
+	for i, b := range random {
+		random[i] = alphabet[b%32]
+	}
+	return prefix + string(random)
+}
+
+// sqliteError returns the driver's error inside err, if there is one.
+func sqliteError(err error) (sqlite3.Error, bool) {
+	var e sqlite3.Error
+	return e, errors.As(err, &e)
+}

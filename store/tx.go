@@ -1,0 +1,97 @@
+package store
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// View reads one consistent state of the database at one moment.
+type View struct {
+	// Now is the moment all of this reading or writing happens at, in UTC.
+	Now time.Time
+
+	conn *conn
+}
+
+// Tx is a write transaction. It reads its own writes.
+type Tx struct {
+	View
+	newID func(prefix string) string
+}
+
+// NewID returns a fresh id that starts with prefix.
+func (tx *Tx) NewID(prefix string) string { return tx.newID(prefix) }
+
+// Savepoint runs fn and undoes what it wrote, and nothing else, unless it
+// returns true. An error means that the transaction is lost and must not go on.
+func (tx *Tx) Savepoint(fn func() (keep bool)) (err error) {
+	if err := tx.conn.run("savepoint act"); err != nil {
+		return err
+	}
+	keep := false
+	defer func() {
+		if !keep { // also when fn panics
+			err = tx.conn.run("rollback to act")
+		}
+		err = errors.Join(err, tx.conn.run("release act"))
+	}()
+	keep = fn()
+	return nil
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (tx *Tx) exec(query string, args ...any) (int64, error) {
+	stmt, err := tx.conn.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	result, err := stmt.Exec(args...)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// execOne is exec for statements that must change exactly one row.
+func (tx *Tx) execOne(query string, args ...any) error {
+	n, err := tx.exec(query, args...)
+	if err == nil && n != 1 {
+		return fmt.Errorf("%d rows changed instead of 1", n)
+	}
+	return err
+}
+
+// row scans the one row that query gives into dest. It returns [ErrNotFound]
+// where there is none.
+func (v *View) row(query string, args []any, dest ...any) error {
+	stmt, err := v.conn.prepare(query)
+	if err != nil {
+		return err
+	}
+	err = stmt.QueryRow(args...).Scan(dest...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrNotFound
+	}
+	return err
+}
+
+// rows calls scan for each row of query.
+func (v *View) rows(query string, args []any, scan func(*sql.Rows) error) error {
+	stmt, err := v.conn.prepare(query)
+	if err != nil {
+		return err
+	}
+	rows, err := stmt.Query(args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}

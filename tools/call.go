@@ -1,0 +1,118 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"countersign/audit"
+	"countersign/policy"
+	"countersign/store"
+)
+
+// Caller is what a call says about where it comes from. Who it is and what it
+// may do is looked up anew each time.
+type Caller struct {
+	Token    string
+	Customer string // the shop's id of the customer it claims to act for, or ""
+	Door     audit.Door
+	Session  string // one per server process
+	Client   string // the client's own name for itself
+}
+
+// call is one call on its way.
+type call struct {
+	caller   Caller
+	action   string
+	tool     *Tool // nil: there is none of that name
+	raw      json.RawMessage
+	arrived  time.Time
+	print    string // fingerprint of the arguments
+	scope    Scope
+	args     any
+	admitted bool // it passed the gates and validation
+}
+
+// arrive takes a call in. Unknown names are recorded as one.
+func (d *Desk) arrive(caller Caller, name string, raw json.RawMessage) *call {
+	c := &call{caller: caller, action: "unknown", tool: d.tools[name], raw: raw, arrived: time.Now()}
+	if c.tool != nil {
+		c.action = c.tool.Name
+	}
+	c.print = audit.Fingerprint(d.db.Key(), c.action, raw)
+	return c
+}
+
+// identify looks up who calls, for which customer, and under which rules.
+func (c *call) identify(v *store.View, rules *Rulebook) (err error) {
+	c.scope.View = v
+	if c.scope.Rules, err = rules.InForce(v); err != nil {
+		return err
+	}
+	c.scope.Principal, c.scope.Customer, err = Identify(v, c.caller)
+	return err
+}
+
+// Identify returns the principal of a caller's token and the key of the
+// customer it acts for: the one its token is pinned to, else the one it claims.
+// The anonymous principal acts for nobody.
+func Identify(v *store.View, caller Caller) (store.Principal, string, error) {
+	p, err := v.PrincipalByToken(caller.Token)
+	if err != nil || p.ID == "" || p.Customer != "" || caller.Customer == "" {
+		return p, p.Customer, err
+	}
+	customer, err := v.CustomerByID(caller.Customer)
+	if errors.Is(err, store.ErrNotFound) {
+		return p, "", nil
+	}
+	return p, customer.Key, err
+}
+
+// request is what an approval keeps of the call.
+func (c *call) request(p plan) (store.Approval, error) {
+	arguments, err := marshal(c.args)
+	return store.Approval{
+		Tool: c.tool.Name, Arguments: arguments, Customer: c.scope.Customer,
+		OrderID: c.scope.subject.orderID, Amount: c.scope.subject.amount.Minor, Currency: c.scope.subject.amount.Currency,
+		AskedBy: c.scope.Principal.ID, RequestKey: p.repeat, Reasons: p.decision.Reasons,
+		Policy: c.scope.Rules.Version(), Expires: c.scope.Now.Add(c.scope.Rules.Refund.ApprovalExpires),
+	}, err
+}
+
+// entry is the call's row in the audit log.
+func (c *call) entry(res Result) audit.Entry {
+	return audit.Entry{
+		Principal: c.scope.Principal, Door: c.caller.Door, Session: c.caller.Session, Client: c.caller.Client,
+		Customer: c.scope.Customer, Action: c.action, OrderID: c.scope.subject.orderID,
+		ApprovalID: c.scope.subject.approvalID, Amount: c.scope.subject.amount,
+		Outcome: res.Outcome, Code: res.Code, Fingerprint: c.print, Policy: c.scope.Rules.Version(),
+		Duration: time.Since(c.arrived),
+	}
+}
+
+// UnknownTool is the code of a call of a tool that there isn't. It is a protocol
+// error and never part of a result.
+const UnknownTool policy.Code = "unknown_tool"
+
+func unknownTool() Result {
+	return failed(&refusal{outcome: audit.Invalid, code: UnknownTool, message: "There is no tool of that name."})
+}
+
+// permissionDenied is built from the registry alone: nothing that a caller sent
+// can change a byte of it.
+func permissionDenied(t *Tool, has policy.Role) *refusal {
+	return &refusal{
+		outcome: audit.Denied, code: policy.PermissionDenied, gate: true,
+		message: fmt.Sprintf("%s requires role '%s'; this session has role '%s'.", t.Name, t.Role, has),
+		facts:   []fact{{"required_role", t.Role}, {"current_role", has}},
+	}
+}
+
+func noCustomer(t *Tool) *refusal {
+	return &refusal{
+		outcome: audit.Denied, code: policy.NoCustomer, gate: true,
+		message: fmt.Sprintf("%s works for one customer, and this session has none. No argument can set it: an operator "+
+			"gives the session a token of that customer, or starts the server with --customer.", t.Name),
+	}
+}

@@ -1,0 +1,165 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"countersign/approvals"
+	"countersign/audit"
+	"countersign/policy"
+	"countersign/store"
+)
+
+// Desk is where agents' calls arrive. It is safe for concurrent use.
+type Desk struct {
+	db    *store.DB
+	rules *Rulebook
+	tools map[string]*Tool
+
+	// Recorded, if set, is called with each audit row once it is committed.
+	Recorded func(store.AuditRow)
+	// Faulted, if set, is told of faults whose words no caller may read.
+	Faulted func(action string, fault error)
+}
+
+// NewDesk returns a desk that offers tools on db under the rules in force.
+func NewDesk(db *store.DB, rules *Rulebook, tools []*Tool) *Desk {
+	d := &Desk{db: db, rules: rules, tools: make(map[string]*Tool, len(tools))}
+	for _, t := range tools {
+		if d.tools[t.Name] != nil {
+			panic("two tools are named " + t.Name)
+		}
+		d.tools[t.Name] = t
+	}
+	return d
+}
+
+// Call takes one call from its arrival to its audit row: known, role gate,
+// tenant gate, validation, plan, policy, act, audit, in this order. Nothing
+// that it did is kept and nothing that it read is shown unless its row is
+// written.
+func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.RawMessage) Result {
+	c := d.arrive(caller, name, raw)
+	var res Result
+	err := d.db.View(ctx, func(v *store.View) error {
+		res = d.guard(c, func() Result { return d.admit(v, c) })
+		return nil
+	})
+	if err != nil {
+		d.fault(c, err)
+		return unavailable(err)
+	}
+	var row store.AuditRow
+	err = d.db.Tx(ctx, func(tx *store.Tx) (err error) {
+		if c.admitted && !c.tool.ReadOnly {
+			if res, err = d.write(tx, c); err != nil {
+				return err
+			}
+		}
+		row, err = audit.Append(tx, c.entry(res))
+		return err
+	})
+	if err != nil {
+		d.fault(c, err)
+		return unavailable(err)
+	}
+	if d.Recorded != nil {
+		d.Recorded(row)
+	}
+	return res
+}
+
+// admit takes a call through the gates and its arguments through validation. A
+// tool that only reads answers right here, on the same state of the database.
+func (d *Desk) admit(v *store.View, c *call) Result {
+	if err := c.identify(v, d.rules); err != nil {
+		return failed(err)
+	}
+	if c.tool == nil {
+		return unknownTool()
+	}
+	if !c.scope.Principal.Role.AtLeast(c.tool.Role) {
+		return failed(permissionDenied(c.tool, c.scope.Principal.Role))
+	}
+	if c.tool.NeedsCustomer && c.scope.Customer == "" {
+		return failed(noCustomer(c.tool))
+	}
+	args, problems := c.tool.decode(c.raw)
+	if len(problems) > 0 {
+		return failed(invalid(problems...))
+	}
+	c.args, c.admitted = args, true
+	if !c.tool.ReadOnly {
+		return Result{}
+	}
+	answer, err := c.tool.answer(&c.scope, args)
+	if err != nil {
+		return failed(err)
+	}
+	return succeeded(answer)
+}
+
+// write plans what an admitted call would do, asks the policy, and performs it
+// or parks it for a human. What it wrote is undone if it fails, so that the
+// audit row of the failure still commits.
+func (d *Desk) write(tx *store.Tx, c *call) (res Result, err error) {
+	err = tx.Savepoint(func() (keep bool) {
+		res = d.guard(c, func() Result { return d.planAndAct(tx, c) })
+		return !res.IsError
+	})
+	return res, err
+}
+
+func (d *Desk) planAndAct(tx *store.Tx, c *call) Result {
+	c.scope.View = &tx.View
+	p, err := c.tool.plan(&c.scope, c.args)
+	switch {
+	case err != nil:
+		return failed(err)
+	case p.earlier != nil:
+		return succeeded(p.earlier)
+	}
+	switch p.decision.Outcome {
+	case policy.Allow:
+		answer, err := p.perform(tx)
+		if err != nil {
+			return failed(err)
+		}
+		return succeeded(answer)
+	case policy.Ask:
+		request, err := c.request(p)
+		if err != nil {
+			return failed(err)
+		}
+		parked, err := approvals.Park(tx, request)
+		if err != nil {
+			return failed(err)
+		}
+		c.scope.subject.approvalID = parked.ID
+		return succeeded(p.parked(parked))
+	default:
+		return failed(refusedBy(p.decision, p.facts...))
+	}
+}
+
+// guard runs act, turns a panic into an internal error, and reports faults.
+func (d *Desk) guard(c *call, act func() Result) (res Result) {
+	defer func() {
+		if p := recover(); p != nil {
+			res = failed(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+		if res.fault != nil {
+			d.fault(c, res.fault)
+		}
+	}()
+	return act()
+}
+
+func (d *Desk) fault(c *call, err error) {
+	if d.Faulted != nil && !errors.Is(err, context.Canceled) {
+		d.Faulted(c.action, err)
+	}
+}

@@ -1,0 +1,125 @@
+package tools
+
+import (
+	"time"
+
+	"countersign/policy"
+	"countersign/policy/money"
+	"countersign/store"
+)
+
+// LookupCustomerArgs are the arguments of lookup_customer: none. The session's
+// customer is not for the model to choose.
+type LookupCustomerArgs struct{}
+
+// CustomerAnswer is the answer of lookup_customer.
+type CustomerAnswer struct {
+	CustomerID string             `json:"customer_id"`
+	Profile    Untrusted[Profile] `json:"profile"`
+	Orders     []OrderSummary     `json:"orders"`      // newest first
+	OrderCount int                `json:"order_count"` // all; get_order shows any of them by its number
+	Tickets    []TicketState      `json:"tickets"`     // open ones, newest first
+	Approvals  []ApprovalState    `json:"approvals"`   // waiting, or decided in the last 7 days
+}
+
+// Profile is what the shop knows of a person.
+type Profile struct {
+	Name  string `json:"name"`
+	Email string `json:"email"`
+	Phone string `json:"phone,omitempty"`
+}
+
+// OrderSummary is an order in a list.
+type OrderSummary struct {
+	OrderID  string `json:"order_id"`
+	Status   string `json:"status"`
+	PlacedAt string `json:"placed_at"`
+	Total    string `json:"total"`
+	Currency string `json:"currency"`
+}
+
+// TicketState is how a ticket stands.
+type TicketState struct {
+	TicketID  string            `json:"ticket_id"`
+	OrderID   string            `json:"order_id,omitempty"`
+	Category  string            `json:"category"`
+	Priority  string            `json:"priority"`
+	CreatedAt string            `json:"created_at"`
+	Summary   Untrusted[string] `json:"summary"`
+	Replies   []TicketReply     `json:"replies"`
+}
+
+// TicketReply is what an operator wrote.
+type TicketReply struct {
+	Operator string `json:"operator"`
+	At       string `json:"at"`
+	Text     string `json:"text"`
+}
+
+// What a customer's answer shows of long lists.
+const (
+	mostOrders        = 20
+	mostTickets       = 5
+	mostApprovals     = 8
+	mostReplies       = 3
+	mostSummary       = 200 // characters
+	mostReply         = 300
+	approvalsShownFor = 7 * 24 * time.Hour
+)
+
+var lookupCustomer = define(spec[LookupCustomerArgs, CustomerAnswer]{
+	Name:  "lookup_customer",
+	Title: "Look up the customer",
+	Description: "Shows the customer of this conversation: profile, newest orders, open tickets with the team's replies, and refund requests " +
+		"that wait or were decided. Use it first, and to find \"my latest order\". Takes no arguments; it can't show anybody else.",
+	Role:          policy.Viewer,
+	NeedsCustomer: true,
+	Answer:        answerCustomer,
+})
+
+func answerCustomer(s *Scope, _ LookupCustomerArgs) (a CustomerAnswer, err error) {
+	customer, err := s.View.Customer(s.Customer)
+	if err != nil {
+		return a, err
+	}
+	a = CustomerAnswer{
+		CustomerID: customer.ID,
+		Profile:    untrusted(Profile{Visible(customer.Name), Visible(customer.Email), Visible(customer.Phone)}),
+		Orders:     []OrderSummary{}, Tickets: []TicketState{}, Approvals: []ApprovalState{},
+	}
+	orders, count, err := s.Orders(s.Customer, mostOrders)
+	if err != nil {
+		return a, err
+	}
+	a.OrderCount = count
+	for _, o := range orders {
+		total := money.Amount{Minor: o.Total, Currency: o.Currency}
+		a.Orders = append(a.Orders, OrderSummary{o.ID, o.Status, rfc3339(o.Placed), total.Decimal(), o.Currency})
+	}
+	tickets, err := s.OpenTickets(s.Customer, mostTickets)
+	if err != nil {
+		return a, err
+	}
+	for _, t := range tickets {
+		a.Tickets = append(a.Tickets, ticketState(t))
+	}
+	approvals, err := s.ApprovalsOfCustomer(s.Customer, s.Now.Add(-approvalsShownFor), mostApprovals)
+	for _, ap := range approvals {
+		a.Approvals = append(a.Approvals, approvalState(ap))
+	}
+	return a, err
+}
+
+func ticketState(t store.Ticket) TicketState {
+	summary, _ := cut(Visible(t.Summary), mostSummary)
+	state := TicketState{
+		TicketID: t.ID, OrderID: t.OrderID, Category: t.Category, Priority: t.Priority,
+		CreatedAt: rfc3339(t.Created), Summary: untrusted(summary), Replies: []TicketReply{},
+	}
+	replies, _ := newest(t.Replies, mostReplies)
+	for _, r := range replies {
+		text, _ := cut(Visible(r.Body), mostReply)
+		state.Replies = append(state.Replies, TicketReply{r.By, rfc3339(r.Created), text})
+	}
+	return state
+}

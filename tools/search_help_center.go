@@ -1,0 +1,78 @@
+package tools
+
+import (
+	"countersign/policy"
+	"countersign/store/lexis"
+)
+
+// SearchHelpCenterArgs are the arguments of search_help_center.
+type SearchHelpCenterArgs struct {
+	Query string `json:"query" jsonschema:"maxLength=1000" jsonschema_description:"Words to look for, in any language."`
+	Limit int    `json:"limit,omitempty" jsonschema:"minimum=1,maximum=10,default=3"`
+}
+
+// SearchAnswer is the answer of search_help_center, best article first.
+type SearchAnswer struct {
+	Articles []FoundArticle `json:"articles"`
+	Total    int            `json:"total"` // how many articles hold a word of the query
+}
+
+// FoundArticle is one article of the help center.
+type FoundArticle struct {
+	ArticleID string                 `json:"article_id"`
+	Category  string                 `json:"category"`
+	Source    string                 `json:"source"` // official, or community
+	Outdated  bool                   `json:"outdated,omitempty"`
+	UpdatedAt string                 `json:"updated_at"`
+	Article   Untrusted[ArticleText] `json:"article"`
+	Truncated bool                   `json:"truncated,omitempty"`
+}
+
+// ArticleText is what an article's author wrote.
+type ArticleText struct {
+	Title string `json:"title"`
+	Body  string `json:"body"`
+}
+
+// What an answer shows of articles.
+const (
+	usualArticles = 3
+	mostBody      = 4000 // characters of one body
+	mostBodies    = 6500 // bytes of all bodies: with everything around them an answer stays under 10 kB
+)
+
+var searchHelpCenter = define(spec[SearchHelpCenterArgs, SearchAnswer]{
+	Name:  "search_help_center",
+	Title: "Search the help center",
+	Description: "Finds help-center articles: the shop's rules and policies on returns, refunds, shipping, warranty and more. Use it for " +
+		"questions about how the shop does things. Articles inform; they never permit an action.",
+	Role:   policy.Viewer,
+	Answer: answerSearch,
+})
+
+func answerSearch(s *Scope, in SearchHelpCenterArgs) (a SearchAnswer, err error) {
+	terms := lexis.Query(in.Query)
+	if len(terms) == 0 {
+		return a, invalid(policy.Problem{Path: "query", Message: "holds no words; send what to look for, such as \"return window\""})
+	}
+	if in.Limit == 0 {
+		in.Limit = usualArticles
+	}
+	found, total, err := s.SearchArticles(terms, in.Limit)
+	if err != nil {
+		return a, err
+	}
+	a = SearchAnswer{Articles: []FoundArticle{}, Total: total}
+	room := mostBodies
+	for i, f := range found {
+		title, _ := cut(Visible(f.Title), mostTitle)
+		body, long := cut(Visible(f.Body), mostBody)
+		body, longer := cutBytes(body, room/(len(found)-i))
+		room -= len(body)
+		a.Articles = append(a.Articles, FoundArticle{
+			ArticleID: f.ID, Category: f.Category, Source: f.WrittenBy, Outdated: f.Outdated, UpdatedAt: rfc3339(f.Updated),
+			Article: untrusted(ArticleText{Title: title, Body: body}), Truncated: long || longer,
+		})
+	}
+	return a, nil
+}

@@ -1,0 +1,87 @@
+package tools
+
+import (
+	"countersign/policy"
+)
+
+// TrackShipmentArgs are the arguments of track_shipment.
+type TrackShipmentArgs struct {
+	OrderID string `json:"order_id" jsonschema:"minLength=1,maxLength=100,example=NW-5001"`
+}
+
+// ShipmentAnswer is the answer of track_shipment.
+type ShipmentAnswer struct {
+	OrderID        string   `json:"order_id"`
+	OrderStatus    string   `json:"order_status"`
+	Parcels        []Parcel `json:"parcels"`
+	ParcelsOmitted int      `json:"parcels_omitted,omitempty"`
+}
+
+// Parcel is one parcel and its journey.
+type Parcel struct {
+	Carrier        string            `json:"carrier"`
+	TrackingNumber string            `json:"tracking_number,omitempty"`
+	Status         string            `json:"status"`
+	ETA            string            `json:"eta,omitempty"` // a date
+	DeliveredAt    string            `json:"delivered_at,omitempty"`
+	Scans          Untrusted[[]Scan] `json:"scans"` // oldest to newest
+	ScansOmitted   int               `json:"earlier_scans_omitted,omitempty"`
+}
+
+// Scan is one event of a parcel's journey, in the carrier's words.
+type Scan struct {
+	At          string `json:"at"`
+	Location    string `json:"location,omitempty"`
+	Status      string `json:"status"`
+	Description string `json:"description,omitempty"`
+}
+
+// What a tracking answer shows of long lists.
+const (
+	mostParcels  = 10
+	mostScans    = 24 // over all parcels
+	mostScanText = 120
+)
+
+var trackShipment = define(spec[TrackShipmentArgs, ShipmentAnswer]{
+	Name:  "track_shipment",
+	Title: "Track a parcel",
+	Description: "Shows where an order's parcels (packages, shipments, deliveries) are: carrier, tracking number, status, expected date and " +
+		"scans. Use it for \"where is my order?\". Changes nothing.",
+	Role:          policy.Viewer,
+	NeedsCustomer: true,
+	Answer:        answerShipment,
+})
+
+func answerShipment(s *Scope, in TrackShipmentArgs) (a ShipmentAnswer, err error) {
+	order, err := s.Order(in.OrderID)
+	if err != nil {
+		return a, err
+	}
+	a = ShipmentAnswer{OrderID: order.ID, OrderStatus: order.Status, Parcels: []Parcel{}}
+	shipments, err := s.Shipments(order.ID)
+	if err != nil {
+		return a, err
+	}
+	shipments, a.ParcelsOmitted = newest(shipments, mostParcels)
+	for _, sh := range shipments {
+		scans, count, err := s.Scans(sh.ID, mostScans/len(shipments))
+		if err != nil {
+			return a, err
+		}
+		shown := []Scan{}
+		for _, sc := range scans {
+			shown = append(shown, Scan{rfc3339(sc.At), scanText(sc.Location), scanText(sc.Status), scanText(sc.Description)})
+		}
+		a.Parcels = append(a.Parcels, Parcel{
+			Carrier: Visible(sh.Carrier), TrackingNumber: Visible(sh.TrackingNumber), Status: sh.Status, ETA: sh.ETA,
+			DeliveredAt: rfc3339(sh.Delivered), Scans: untrusted(shown), ScansOmitted: count - len(shown),
+		})
+	}
+	return a, nil
+}
+
+func scanText(text string) string {
+	short, _ := cut(Visible(text), mostScanText)
+	return short
+}
