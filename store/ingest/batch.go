@@ -25,14 +25,15 @@ type Batch struct {
 	shipments []row[shipment]
 	articles  []row[store.Article]
 
-	seen     map[identity]ref // first line of each, right or not
-	places   map[string]int   // parcels without a tracking number, by order number
-	skipped  map[string]int   // lines with problems, by type; "" where it couldn't be told
+	seen     map[identity]ref  // first line of each, right or not
+	shared   map[string]string // texts that many lines hold
+	places   map[string]int    // parcels without a tracking number, by order number
+	skipped  map[string]int    // lines with problems, by type; "" where it couldn't be told
 	problems []Problem
 }
 
 func newBatch() *Batch {
-	return &Batch{seen: map[identity]ref{}, places: map[string]int{}, skipped: map[string]int{}}
+	return &Batch{seen: map[identity]ref{}, shared: map[string]string{}, places: map[string]int{}, skipped: map[string]int{}}
 }
 
 // ref is where a row comes from.
@@ -82,10 +83,10 @@ func add[T any](b *Batch, o *object, at ref, rows *[]row[T], value T, id identit
 			b.seen[id] = at
 		}
 	} else if first.source != at.source { // the very same line again is unchanged
-		*o.faults = append(*o.faults, repeated(id, first.line))
+		o.faults = append(o.faults, repeated(id, first.line))
 	}
-	if len(*o.faults) > 0 {
-		b.refuse(at.line, id.kind, *o.faults)
+	if len(o.faults) > 0 {
+		b.refuse(at.line, id.kind, o.faults)
 		return
 	}
 	*rows = append(*rows, row[T]{at, value})

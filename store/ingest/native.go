@@ -51,13 +51,12 @@ func Read(r io.Reader, now time.Time) (*Batch, error) {
 }
 
 func (b *Batch) readLine(at ref, text []byte, now time.Time) {
-	fields, err := decode(text)
-	if err != nil {
-		b.refuse(at.line, "", []Problem{{Message: err.Error()}})
+	fields, fault := decode(text)
+	if fault != nil {
+		b.refuse(at.line, "", []Problem{*fault})
 		return
 	}
-	var faults []Problem
-	o := &object{fields: fields, now: now, faults: &faults}
+	o := &object{fields: fields, reading: &reading{now: now, shared: b.shared}}
 	switch kind := o.oneOf("type", customers, orders, shipments, articles); kind {
 	case customers:
 		c := readCustomer(o)
@@ -72,7 +71,7 @@ func (b *Batch) readLine(at ref, text []byte, now time.Time) {
 		a := readArticle(o)
 		add(b, o, at, &b.articles, a, identity{kind, a.ID, ""})
 	default:
-		b.refuse(at.line, "", faults) // the other fields depend on the type
+		b.refuse(at.line, "", o.faults) // the other fields depend on the type
 	}
 }
 
@@ -93,14 +92,14 @@ func readOrder(o *object) store.Order {
 		o.fault("id", "is no order number: it needs a letter or a digit, and at most 64 bytes")
 	}
 	order.Status = o.oneOf("status", policy.Processing, policy.Shipped, policy.Delivered, policy.Cancelled)
-	currency := o.currency("currency")
+	currency := o.currency()
 	order.Currency = currency
 	order.Placed = o.time("placed_at", required)
 	order.Delivered = o.time("delivered_at", optional)
 	o.each("items", required, maxItems, func(o *object) {
 		order.Items = append(order.Items, store.Item{
-			SKU:       o.word("sku", required, maxSKU),
-			Title:     o.text("title", required, maxTitle),
+			SKU:       o.common("sku", required, maxSKU),
+			Title:     o.common("title", required, maxTitle),
 			Quantity:  o.count("quantity", 0),
 			UnitPrice: o.money("unit_price", required, currency, 0),
 		})
@@ -108,11 +107,11 @@ func readOrder(o *object) store.Order {
 	order.Shipping = o.money("shipping", optional, currency, 0)
 	order.Tax = o.money("tax", optional, currency, 0)
 	order.Discount = o.money("discount", optional, currency, 0)
-	faults := len(*o.faults)
+	faults := len(o.faults)
 	order.Total = o.money("total", required, currency, 0)
 	order.Paid = o.money("paid", optional, currency, order.Total)
 	order.Refunded = o.money("refunded", optional, currency, 0)
-	if order.Refunded > order.Paid && len(*o.faults) == faults {
+	if order.Refunded > order.Paid && len(o.faults) == faults {
 		o.fault("refunded", "is more than what was paid")
 	}
 	o.object("address", func(o *object) { order.Address = readAddress(o) })
@@ -120,16 +119,16 @@ func readOrder(o *object) store.Order {
 	return order
 }
 
-// currency takes a currency and returns "" where there is no such one.
-func (o *object) currency(name string) string {
-	code, ok := takeAs[string](o, name, required, "a string")
-	if _, known := money.Exponent(code); !known {
-		if ok {
-			o.fault(name, money.ErrCurrency.Error())
-		}
-		return ""
+// currency takes the order's currency and returns "" where there is no such one.
+func (o *object) currency() string {
+	code, ok := takeAs[string](o, "currency", required, "a string")
+	if _, known := money.Exponent(code); known {
+		return code
 	}
-	return code
+	if ok {
+		o.fault("currency", money.ErrCurrency.Error())
+	}
+	return ""
 }
 
 // readAddress takes an address as the shop has it: orders that went somewhere
@@ -139,10 +138,10 @@ func readAddress(o *object) policy.Address {
 		Recipient:  o.text("recipient", optional, maxLabel),
 		Line1:      o.text("line1", optional, maxLine200),
 		Line2:      o.text("line2", optional, maxLine200),
-		City:       o.text("city", optional, maxLabel),
-		Region:     o.text("region", optional, maxLabel),
+		City:       o.common("city", optional, maxLabel),
+		Region:     o.common("region", optional, maxLabel),
 		PostalCode: o.text("postal_code", optional, maxLabel),
-		Country:    o.text("country", optional, maxLabel),
+		Country:    o.common("country", optional, maxLabel),
 	}
 }
 
@@ -151,7 +150,7 @@ func readAddress(o *object) policy.Address {
 func (b *Batch) readShipment(o *object) shipment {
 	s := shipment{Shipment: store.Shipment{
 		OrderID:        o.id("order_id"),
-		Carrier:        o.word("carrier", optional, maxLabel),
+		Carrier:        o.common("carrier", optional, maxLabel),
 		TrackingNumber: o.word("tracking_number", optional, maxLabel),
 		Status: o.oneOf("status", "label_created", "in_transit", "out_for_delivery", "delivered", "returned",
 			"exception"),
@@ -159,16 +158,16 @@ func (b *Batch) readShipment(o *object) shipment {
 	}}
 	o.each("items", optional, maxItems, func(o *object) {
 		s.Items = append(s.Items, store.ShipmentItem{
-			SKU:      o.word("sku", required, maxSKU),
+			SKU:      o.common("sku", required, maxSKU),
 			Quantity: o.count("quantity", 1),
 		})
 	})
 	o.each("scans", optional, maxScans, func(o *object) {
 		s.Scans = append(s.Scans, store.Scan{
 			At:          o.time("at", required),
-			Location:    o.text("location", optional, maxLine200),
-			Status:      o.text("status", required, maxLabel),
-			Description: o.text("description", optional, maxScanText),
+			Location:    o.common("location", optional, maxLine200),
+			Status:      o.common("status", required, maxLabel),
+			Description: o.common("description", optional, maxScanText),
 		})
 	})
 	if s.TrackingNumber == "" {

@@ -15,7 +15,7 @@ import (
 
 func TestDefaultsAndEdgesOfMoney(t *testing.T) {
 	db := storetest.New(t)
-	imported(t, db, file4(customerLine,
+	imported(t, db, fileOf(customerLine,
 		spoil(orderLine, `"5.00"`, `"0.00"`, `"quantity":2`, `"quantity":0`),
 		spoil(orderLine, "A-1", "A-2", "USD", "JPY", `"5.00"`, `"2500"`, `"10.00"`, `"5000","paid":"0"`),
 		spoil(orderLine, "A-1", "A-3", "USD", "KWD", `"5.00"`, `"1.234"`, `"10.00"`, `"2.5","shipping":"0.032","tax":null`),
@@ -62,7 +62,7 @@ func TestTimes(t *testing.T) {
 
 func TestTextsAreKeptLetterForLetter(t *testing.T) {
 	db := storetest.New(t)
-	imported(t, db, file4(
+	imported(t, db, fileOf(
 		spoil(customerLine, "Ada", `\ud83c\udfd6 \ufffd � Ñandú`, "ada@", "  ADA@"),
 		spoil(orderLine, `{"line1":"1 Elm St"}`,
 			`{"recipient":"서울특 ﷼","line1":"Große Straße 5 🏖","postal_code":"02138","country":"Deutschland"}`)))
@@ -77,7 +77,7 @@ func TestTextsAreKeptLetterForLetter(t *testing.T) {
 
 func TestLinesMayComeInAnyOrder(t *testing.T) {
 	db := storetest.New(t)
-	report := imported(t, db, file4(spoil(parcelLine, `"A-1"`, `" #a‑1 "`), orderLine, customerLine, orderLine))
+	report := imported(t, db, fileOf(spoil(parcelLine, `"A-1"`, `" #a‑1 "`), orderLine, customerLine, orderLine))
 	same(t, ingest.Count{New: 3, Unchanged: 1}, report.Total())
 	view(t, db, func(v *store.View) {
 		parcels, err := v.Shipments("A-1")
@@ -89,7 +89,7 @@ func TestLinesMayComeInAnyOrder(t *testing.T) {
 func TestParcelsWithoutTrackingNumberGoByPlace(t *testing.T) {
 	db := storetest.New(t)
 	bare := spoil(parcelLine, `"tracking_number":"T-1",`, ``)
-	text := file4(customerLine, orderLine, bare, parcelLine, bare, spoil(parcelLine, "T-1", "2"), spoil(bare, "-3d", "-2d"))
+	text := fileOf(customerLine, orderLine, bare, parcelLine, bare, spoil(parcelLine, "T-1", "2"), spoil(bare, "-3d", "-2d"))
 	same(t, ingest.Count{New: 5}, imported(t, db, text).Shipments)
 	same(t, ingest.Count{Unchanged: 4, Changed: 1}, imported(t, db, spoil(text, "-2d", "-1d")).Shipments)
 	view(t, db, func(v *store.View) {
@@ -108,7 +108,7 @@ func TestParcelsWithoutTrackingNumberGoByPlace(t *testing.T) {
 
 func TestScansAreSortedAndRepeatsDropped(t *testing.T) {
 	db := storetest.New(t)
-	imported(t, db, file4(customerLine, orderLine, spoil(parcelLine, `{"at":"-3d","status":"in_transit"}`,
+	imported(t, db, fileOf(customerLine, orderLine, spoil(parcelLine, `{"at":"-3d","status":"in_transit"}`,
 		`{"at":"2026-04-20T03:15:00+02:00","status":"DELIVERED"},`+
 			`{"at":"2026-04-21T00:00:00Z","status":"delivered"},`+
 			`{"at":"2026-04-20T00:30:00Z","status":"not delivered"},`+
@@ -159,5 +159,5 @@ func TestLineOfOneMebibyteIsRead(t *testing.T) {
 	db := storetest.New(t)
 	line := spoil(customerLine, `{"type"`, "{"+strings.Repeat(" ", 1<<20-len(customerLine))+`"type"`)
 	imported(t, db, line+"\r\n"+orderLine) // the longest line, and one after it
-	same(t, "line 1: is longer than 1 MiB\n", refused(t, db, " "+line+"\r\n"+orderLine))
+	same(t, "line 1: is longer than 1 MiB\n", refused(t, db, " "+line+"\n"+orderLine))
 }

@@ -28,12 +28,18 @@ type object struct {
 	fields map[string]any // those not taken yet
 	known  []string       // those asked for
 	path   string         // "items.0.", "" for the line itself
+	*reading
+}
+
+// reading is what the objects of a line have in common.
+type reading struct {
 	now    time.Time
-	faults *[]Problem // without their line
+	faults []Problem         // without their line
+	shared map[string]string // of the whole file
 }
 
 func (o *object) fault(name, message string) {
-	*o.faults = append(*o.faults, Problem{Path: o.path + name, Message: message})
+	o.faults = append(o.faults, Problem{Path: o.path + name, Message: message})
 }
 
 func (o *object) take(name string, n need) any {
@@ -69,14 +75,25 @@ func (o *object) word(name string, n need, limit int) string {
 	return strings.TrimSpace(o.text(name, n, limit))
 }
 
+// common takes a text of which many lines hold the same, and keeps it once.
+func (o *object) common(name string, n need, limit int) string {
+	word := o.word(name, n, limit)
+	kept, ok := o.shared[word]
+	if !ok {
+		kept = word
+		o.shared[word] = word
+	}
+	return kept
+}
+
 // id takes an id that may not be empty.
 func (o *object) id(name string) string {
-	faults := len(*o.faults)
+	faults := len(o.faults)
 	id := o.word(name, required, maxID)
 	switch {
 	case strings.ContainsFunc(id, hidden):
 		o.fault(name, "must be plain text without line breaks and invisible characters")
-	case id == "" && len(*o.faults) == faults:
+	case id == "" && len(o.faults) == faults:
 		o.fault(name, "must not be empty")
 	}
 	return id
@@ -94,11 +111,13 @@ func (o *object) flag(name string) bool {
 // oneOf takes one of a few words.
 func (o *object) oneOf(name string, words ...string) string {
 	word, ok := takeAs[string](o, name, required, "a string")
-	if ok && !slices.Contains(words, word) {
-		o.fault(name, "must be one of "+strings.Join(words, ", "))
-		return ""
+	if i := slices.Index(words, word); i >= 0 {
+		return words[i]
 	}
-	return word
+	if ok {
+		o.fault(name, "must be one of "+strings.Join(words, ", "))
+	}
+	return ""
 }
 
 // count takes a whole number of pieces.
@@ -190,7 +209,7 @@ func (o *object) each(name string, n need, limit int, read func(*object)) {
 }
 
 func (o *object) inner(path string, fields map[string]any, read func(*object)) {
-	in := object{fields: fields, path: o.path + path + ".", now: o.now, faults: o.faults}
+	in := object{fields: fields, path: o.path + path + ".", reading: o.reading}
 	read(&in)
 	in.end()
 }
@@ -204,7 +223,7 @@ func (o *object) end() {
 				message += "; did you mean " + known + "?"
 			}
 		}
-		*o.faults = append(*o.faults, Problem{Path: strings.TrimSuffix(o.path, "."), Message: message})
+		o.faults = append(o.faults, Problem{Path: strings.TrimSuffix(o.path, "."), Message: message})
 	}
 }
 

@@ -19,9 +19,9 @@ const (
 )
 
 // goodLines are a shop that others' lines can be added to.
-var goodLines = file4(customerLine, orderLine, parcelLine, articleLine)
+var goodLines = fileOf(customerLine, orderLine, parcelLine, articleLine)
 
-func file4(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
+func fileOf(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 
 func spoil(line string, oldnew ...string) string {
 	spoiled := strings.NewReplacer(oldnew...).Replace(line)
@@ -51,15 +51,15 @@ func badLines() (rows []badLine) {
 	add(`{"type":"customer",}`, "is not a JSON object on one line")
 	add(orderLine+orderLine, "is not a JSON object on one line")
 	add("{\"type\":\"\xff\"}", "is not valid UTF-8")
-	add(`{"type":"\u0000"}`, "holds a NUL character")
+	add(`{"type":"\u0000"}`, "type: holds a NUL character")
 	add(`{"type":"\ud800"}`, "holds half of a surrogate pair")
-	add(`{"type":[[[[[[[[1]]]]]]]]}`, "is nested too deep")
+	add(`{"type":[[[[[[[[1]]]]]]]]}`, "type.0.0.0.0.0.0.0: is nested too deep")
 	add(`{"type":"article","body":"`+strings.Repeat("a", 1<<20)+`"}`, "is longer than 1 MiB")
 	add(`{}`, "type: is missing")
 	add(`{"type":"refund"}`, "type: must be one of customer, order, shipment, article")
 	add(`{"type":7}`, "type: must be a string")
 
-	add(fresh(customerLine, `"name"`, `"email":"x","name"`), "has the field email twice")
+	add(fresh(customerLine, `"name"`, `"email":"x","name"`), "email: is given twice")
 	add(fresh(customerLine, `"name"`, `"ada@example.com":1,"name"`), "there is no such field as a field")
 	add(fresh(customerLine, `"created_at"`, `"createdAt"`),
 		"created_at: is missing; there is no such field as createdAt; did you mean created_at?")
@@ -68,6 +68,7 @@ func badLines() (rows []badLine) {
 	add(fresh(customerLine, `"Ada"`, `["Ada"]`), "name: must be a string")
 	add(fresh(customerLine, `Ada`, strings.Repeat("é", 201)), "name: is longer than 200 characters")
 	add(spoil(customerLine, `C-1`, ` `), "id: must not be empty")
+	add(spoil(customerLine, `"id":"C-1",`, ``), "id: is missing")
 	add(spoil(customerLine, `C-1`, strings.Repeat("C", 65)), "id: is longer than 64 characters")
 	add(spoil(customerLine, `C-1`, `C\n1`), "id: must be plain text without line breaks and invisible characters")
 	add(spoil(customerLine, `Ada`, `Eve`), "id: line 1 holds customer C-1 already, with other content")
@@ -93,6 +94,7 @@ func badLines() (rows []badLine) {
 	add(fresh(orderLine, `shipped`, `Shipped`), "status: must be one of processing, shipped, delivered, cancelled")
 	add(fresh(orderLine, `USD`, `usd`), "currency: unknown currency: use an ISO 4217 code in capitals, such as USD")
 	add(fresh(orderLine, `USD`, `XXX`), "currency: unknown currency: use an ISO 4217 code in capitals, such as USD")
+	add(fresh(orderLine, `USD`, ``), "currency: unknown currency: use an ISO 4217 code in capitals, such as USD")
 	add(fresh(orderLine, `"USD"`, `840`), "currency: must be a string")
 	add(fresh(orderLine, `"10.00"`, `10.5`), `total: must be a string: send "10.50"`)
 	add(fresh(orderLine, `"10.00"`, `1e1`), "total: must be a string of plain decimal digits, with no more decimals than the currency has")
@@ -119,7 +121,7 @@ func badLines() (rows []badLine) {
 	add(fresh(orderLine, `"total"`, `"note":"`+strings.Repeat("x", 4001)+`","total"`), "note: is longer than 4000 characters")
 
 	add(parcel(`A-1`, `A-404`), "order_id: order A-404 is neither in this file nor in the database")
-	add(parcel(`A-1`, `#A-BAD`), "order_id: line 47, which holds order #A-BAD, has a problem")
+	add(parcel(`A-1`, `#A-BAD`), "order_id: line 48, which holds order #A-BAD, has a problem")
 	add(parcel(`"in_transit","items"`, `"lost","items"`),
 		"status: must be one of label_created, in_transit, out_for_delivery, delivered, returned, exception")
 	add(parcel(`"quantity":1`, `"quantity":0`), "items.0.quantity: must be a whole number from 1 to 1000000")
@@ -162,7 +164,7 @@ func TestEveryProblemIsListedByLineAndNothingStored(t *testing.T) {
 
 func TestSkipBadStoresTheRest(t *testing.T) {
 	db := storetest.New(t)
-	report, err := run(t, db, file4(
+	report, err := run(t, db, fileOf(
 		spoil(customerLine, `"ada@example.com"`, `7`), // bad by itself
 		spoil(customerLine, "C-1", "C-2"),             // fine
 		orderLine,                                     // of the bad customer
@@ -171,7 +173,7 @@ func TestSkipBadStoresTheRest(t *testing.T) {
 		spoil(parcelLine, "A-1", "A-2"), // fine
 		`{"type":"article"`,             // of no type
 		articleLine,                     // fine
-		spoil(articleLine, "H-1", "H-2", "Thirty", "\x80"), // of no type: can't be read
+		spoil(articleLine, "H-1", "H-2", "Thirty", "\x80"), // can't be read either
 	), ingest.Options{SkipBad: true})
 	check(t, err)
 	same(t, `line 1: email: must be a string
@@ -190,7 +192,7 @@ line 9: is not valid UTF-8
 func TestSkippedLineOfAKnownCustomerTakesNobodyAlong(t *testing.T) {
 	db := storetest.New(t)
 	imported(t, db, goodLines)
-	report, err := run(t, db, file4(spoil(customerLine, `"Ada"`, `7`), spoil(orderLine, "shipped", "delivered")),
+	report, err := run(t, db, fileOf(spoil(customerLine, `"Ada"`, `7`), spoil(orderLine, "shipped", "delivered")),
 		ingest.Options{SkipBad: true})
 	check(t, err)
 	same(t, "line 1: name: must be a string\n", listed(report))

@@ -51,7 +51,7 @@ func TestRefundedNeverFallsAndCountsBothSides(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			db := storetest.New(t)
-			imported(t, db, file4(customerLine, withRefunded(row.before)))
+			imported(t, db, fileOf(customerLine, withRefunded(row.before)))
 			if row.ours > 0 {
 				refund(t, db, "A-1", row.ours)
 			}
@@ -83,7 +83,7 @@ func TestWhenTheShopsRefundsRose(t *testing.T) {
 		if row.figure == "3.000" { // the same figure on a line that changed otherwise
 			imported(t, db, spoil(withRefunded("3.00"), `"T"`, `"changed"`))
 		} else {
-			imported(t, db, file4(customerLine, withRefunded(row.figure)))
+			imported(t, db, fileOf(customerLine, withRefunded(row.figure)))
 		}
 		same(t, row.want, rose())
 	}
@@ -157,14 +157,14 @@ func TestContradictionsAreProblemsByLine(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			db := storetest.New(t)
 			second := spoil(customerLine, "C-1", "C-2")
-			imported(t, db, file4(customerLine, second, row.first))
+			imported(t, db, fileOf(customerLine, second, row.first))
 			if row.ours > 0 {
 				refund(t, db, "A-1", row.ours)
 			}
 			var before store.Order
 			view(t, db, func(v *store.View) { before = order(t, v, "A-1") })
-			same(t, fmt.Sprintf("line 2: %s\n", row.want), refused(t, db, file4(customerLine, row.second)))
-			_, err := run(t, db, file4(customerLine, row.second), ingest.Options{SkipBad: true})
+			same(t, fmt.Sprintf("line 2: %s\n", row.want), refused(t, db, fileOf(customerLine, row.second)))
+			_, err := run(t, db, fileOf(customerLine, row.second), ingest.Options{SkipBad: true})
 			check(t, err)
 			view(t, db, func(v *store.View) { same(t, before, order(t, v, "A-1")) })
 		})

@@ -1,126 +1,48 @@
 package ingest
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"regexp"
 	"strings"
-	"unicode/utf8"
+
+	"countersign/store/strictjson"
 )
 
 // maxDepth bounds how deep a line may be nested; the format needs three levels.
 const maxDepth = 8
 
-var (
-	errEncoding  = errors.New("is not valid UTF-8")
-	errSyntax    = errors.New("is not a JSON object on one line")
-	errSurrogate = errors.New("holds half of a surrogate pair")
-	errNUL       = errors.New("holds a NUL character")
-	errDepth     = errors.New("is nested too deep")
-)
+var errObject = errors.New("is not a JSON object on one line")
 
-// decode reads one JSON object into maps, slices, strings and json.Numbers and
-// refuses what encoding/json would silently repair: duplicate keys, invalid
-// UTF-8, lone surrogates, NUL.
-func decode(text []byte) (map[string]any, error) {
-	if !utf8.Valid(text) {
-		return nil, errEncoding
+// decode reads one line strictly. The problem lacks its line.
+func decode(text []byte) (map[string]any, *Problem) {
+	value, err := strictjson.Decode(text, maxDepth)
+	object, ok := value.(map[string]any)
+	var fault *strictjson.Error
+	switch {
+	case errors.Is(err, strictjson.ErrSyntax), err == nil && !ok:
+		return nil, &Problem{Message: errObject.Error()}
+	case errors.As(err, &fault):
+		return nil, &Problem{Path: safePath(fault.Path), Message: fault.Error()}
 	}
-	if text[0] != '{' || !json.Valid(text) {
-		return nil, errSyntax
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber()
-	s := strict{decoder: decoder}
-	value, err := s.value(0)
-	if err != nil {
-		return nil, err
-	}
-	if s.replaced > 0 && s.replaced > replacements(text) {
-		return nil, errSurrogate
-	}
-	return value.(map[string]any), nil
+	return object, nil
 }
 
-type strict struct {
-	decoder  *json.Decoder
-	replaced int // how many U+FFFD the texts hold
-}
-
-func (s *strict) value(depth int) (any, error) {
-	token, err := s.decoder.Token()
-	if err != nil {
-		return nil, errSyntax
-	}
-	switch t := token.(type) {
-	case json.Delim:
-		if depth == maxDepth {
-			return nil, errDepth
-		}
-		if t == '{' {
-			return s.object(depth)
-		}
-		return s.array(depth)
-	case string:
-		s.replaced += strings.Count(t, "\ufffd")
-		if strings.ContainsRune(t, 0) {
-			return nil, errNUL
+// safePath joins keys, of which those that could be anything else than a name
+// or an index show as "?".
+func safePath(path []string) string {
+	safe := make([]string, len(path))
+	for i, key := range path {
+		if safe[i] = key; !plainName.MatchString(key) && !plainIndex.MatchString(key) {
+			safe[i] = "?"
 		}
 	}
-	return token, nil
-}
-
-func (s *strict) object(depth int) (any, error) {
-	object := map[string]any{}
-	for s.decoder.More() {
-		key, err := s.value(depth)
-		if err != nil {
-			return nil, err
-		}
-		name := key.(string) // the syntax has been checked
-		if _, taken := object[name]; taken {
-			return nil, fmt.Errorf("has %s twice", fieldName(name))
-		}
-		if object[name], err = s.value(depth + 1); err != nil {
-			return nil, err
-		}
-	}
-	return object, s.end()
-}
-
-func (s *strict) array(depth int) (any, error) {
-	array := []any{}
-	for s.decoder.More() {
-		element, err := s.value(depth + 1)
-		if err != nil {
-			return nil, err
-		}
-		array = append(array, element)
-	}
-	return array, s.end()
-}
-
-func (s *strict) end() error {
-	if _, err := s.decoder.Token(); err != nil && err != io.EOF {
-		return errSyntax
-	}
-	return nil
-}
-
-var escapedReplacement = regexp.MustCompile(`(?i)\\ufffd`)
-
-// replacements counts the U+FFFD that a JSON text itself holds; what decoding it
-// gives beyond these stood for broken escapes.
-func replacements(text []byte) int {
-	return bytes.Count(text, []byte("\ufffd")) + len(escapedReplacement.FindAllIndex(text, -1))
+	return strings.Join(safe, ".")
 }
 
 var (
-	plainID   = regexp.MustCompile(`^[#A-Za-z0-9_.-]{1,64}$`)
-	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
+	plainID    = regexp.MustCompile(`^[#A-Za-z0-9_.-]{1,64}$`)
+	plainIndex = regexp.MustCompile(`^[0-9]{1,6}$`)
+	plainName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
 )
 
 // fieldName names a key in a message, unless it could be anything else than a name.

@@ -1,0 +1,80 @@
+package tools
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// suggestion names the field that was probably meant.
+func suggestion(name string, known []string) string {
+	best, least := "", 3 // more than two edits are another word
+	for _, candidate := range known {
+		if d := distance(plain(name), plain(candidate)); d < least {
+			best, least = candidate, d
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	if len(known) == 0 {
+		return "; this takes no fields"
+	}
+	return "; the fields are " + strings.Join(known, ", ")
+}
+
+// plain folds orderId, order-id and ORDER_ID together.
+func plain(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+}
+
+// distance is the Levenshtein distance of two short names.
+func distance(a, b string) int {
+	const long = 40
+	if len(a) > long || len(b) > long {
+		return long
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// identifier is what a field's name may be to be repeated in an answer, and
+// index a place in a list.
+var (
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
+	index      = regexp.MustCompile(`^[0-9]{1,6}$`)
+)
+
+func safeKey(key string) string {
+	if identifier.MatchString(key) || index.MatchString(key) {
+		return key
+	}
+	return "?"
+}
+
+func quoteKey(key string) string { return fmt.Sprintf("%q", safeKey(key)) }
+
+// safePath joins the keys that lead to a value; those that could be anything
+// else than a name or an index show as "?".
+func safePath(path []string) string {
+	safe := make([]string, len(path))
+	for i, key := range path {
+		safe[i] = safeKey(key)
+	}
+	return strings.Join(safe, ".")
+}
