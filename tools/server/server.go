@@ -13,6 +13,9 @@ import (
 	"countersign/tools"
 )
 
+// unknownToolMessage is the one text about params that a client may read.
+const unknownToolMessage = "unknown tool"
+
 // Name is how the server calls itself to clients.
 const Name = "countersign"
 
@@ -65,7 +68,7 @@ func call(ctx context.Context, desk *tools.Desk, caller tools.Caller, req *mcp.C
 	}
 	res := desk.Call(ctx, caller, req.Params.Name, req.Params.Arguments)
 	if res.Code == tools.UnknownTool {
-		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "unknown tool"}
+		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: unknownToolMessage}
 	}
 	result := &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: string(res.JSON)}}, IsError: res.IsError}
 	if !res.IsError {

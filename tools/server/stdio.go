@@ -6,18 +6,35 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"os"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// ServeStdio serves one client on stdin and stdout until it hangs up or ctx is
-// done.
+// ServeStdio is [Serve] on stdin and stdout. From then on os.Stdout is stderr:
+// nothing but the protocol may be on the real one.
 func ServeStdio(ctx context.Context, s *mcp.Server) error {
-	err := s.Run(ctx, &mcp.StdioTransport{})
-	if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	return Serve(ctx, s, openStdin(), out)
+}
+
+// Serve serves one client on a pair of streams until it hangs up or ctx is
+// done, and answers the calls in flight before it returns.
+func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
+	p := newPipe(in, out)
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(context.Background(), p) }()
+	select {
+	case err := <-ended:
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		return err
+	case <-ctx.Done():
+		p.stop() // the reader may hang in a read; its stream is about to be closed
 		return nil
 	}
-	return err
 }
 
 // NewSession returns a name for one run of the server, for the audit log.

@@ -1,0 +1,10 @@
+//go:build !unix
+
+package server
+
+import (
+	"io"
+	"os"
+)
+
+func openStdin() io.Reader { return os.Stdin }

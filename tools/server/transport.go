@@ -1,0 +1,263 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+const (
+	// maxInFlight is how many requests run at once; more wait in the pipe.
+	maxInFlight = 64
+	// drainFor is how long calls in flight may take once the client has hung up.
+	drainFor = 4 * time.Second
+)
+
+// pipe is an mcp.Transport, and its one connection, over a pair of streams. The
+// SDK's own ends the process at the first malformed line and loses the answers
+// of calls that run when the input ends; this one answers both.
+//
+// It gives each request a number of its own and puts the client's id back into
+// the answer, so that any id comes back as it was.
+type pipe struct {
+	lines lineReader
+	slots chan struct{} // one per request in flight
+
+	mu       sync.Mutex
+	out      io.Writer
+	last     int64
+	inFlight map[int64]*flight
+	numbers  map[string]int64 // of the requests in flight, by the client's id
+	stopped  bool
+	idle     *sync.Cond // signalled when an answer has gone
+}
+
+// flight is a request that waits for its answer.
+type flight struct {
+	id        json.RawMessage
+	method    string
+	cancelled bool // nobody waits for the answer any more
+}
+
+func newPipe(in io.Reader, out io.Writer) *pipe {
+	p := &pipe{
+		lines: newLineReader(in), slots: make(chan struct{}, maxInFlight), out: out,
+		inFlight: map[int64]*flight{}, numbers: map[string]int64{},
+	}
+	p.idle = sync.NewCond(&p.mu)
+	return p
+}
+
+// Connect returns the pipe itself.
+func (p *pipe) Connect(context.Context) (mcp.Connection, error) { return p, nil }
+
+// SessionID is empty: one pipe is one session.
+func (p *pipe) SessionID() string { return "" }
+
+// Read returns the next message that makes sense and answers those that don't.
+// At the end of the input it first waits for the calls in flight.
+func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
+	for {
+		line, err := p.lines.next()
+		switch {
+		case err == errLongLine:
+			p.answer(nil, nil, invalidRequest("a line holds less than 1 MiB"))
+			continue
+		case err != nil:
+			p.drain()
+			return nil, err
+		}
+		e, fault := parseEnvelope(line)
+		if fault != nil {
+			p.answer(e.ID, nil, fault)
+			continue
+		}
+		if msg := p.accept(e); msg != nil {
+			return msg, nil
+		}
+		if p.hasStopped() {
+			return nil, io.EOF
+		}
+	}
+}
+
+// accept turns an envelope into a message for the SDK, nil where it is none.
+func (p *pipe) accept(e envelope) jsonrpc.Message {
+	if e.isResponse() {
+		return nil // this server asks clients nothing
+	}
+	req := &jsonrpc.Request{Method: *e.Method, Params: e.Params}
+	if e.ID == nil {
+		if *e.Method == "notifications/cancelled" {
+			req.Params = p.cancel(e.Params)
+		}
+		return req
+	}
+	p.slots <- struct{}{}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, taken := p.numbers[string(e.ID)]
+	if taken || p.stopped {
+		<-p.slots
+		if taken {
+			p.write(nil, nil, invalidRequest("the id is in use by a request in flight"))
+		}
+		return nil
+	}
+	p.last++
+	p.inFlight[p.last] = &flight{id: e.ID, method: *e.Method}
+	p.numbers[string(e.ID)] = p.last
+	req.ID, _ = jsonrpc.MakeID(float64(p.last)) // a float64 is always an id
+	return req
+}
+
+// cancel marks a request's answer as unwanted and returns the notification's
+// params with our number for it.
+func (p *pipe) cancel(params json.RawMessage) json.RawMessage {
+	var which struct {
+		RequestID json.RawMessage `json:"requestId"`
+	}
+	if err := json.Unmarshal(params, &which); err != nil {
+		return nil
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	number, ok := p.numbers[string(which.RequestID)]
+	if !ok || p.inFlight[number].method == "initialize" { // a client may not cancel that
+		return nil
+	}
+	p.inFlight[number].cancelled = true
+	renumbered, err := json.Marshal(map[string]int64{"requestId": number})
+	if err != nil {
+		return nil
+	}
+	return renumbered
+}
+
+// Write sends the SDK's message to the client.
+func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
+	res, ok := msg.(*jsonrpc.Response)
+	if !ok {
+		text, err := jsonrpc.EncodeMessage(msg)
+		if err != nil {
+			return err
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.send(text)
+	}
+	number, ok := res.ID.Raw().(int64)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	flight := p.inFlight[number]
+	if !ok || flight == nil {
+		return nil
+	}
+	delete(p.inFlight, number)
+	delete(p.numbers, string(flight.id))
+	<-p.slots
+	defer p.idle.Broadcast()
+	if flight.cancelled {
+		return nil
+	}
+	return p.write(flight.id, res.Result, wireError(res.Error))
+}
+
+// answer sends a response of our own.
+func (p *pipe) answer(id, result json.RawMessage, fault *jsonrpc.Error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_ = p.write(id, result, fault) // a client that is gone ends the reading too
+}
+
+// write sends a response; the caller holds the lock.
+func (p *pipe) write(id, result json.RawMessage, fault *jsonrpc.Error) error {
+	if id == nil {
+		id = json.RawMessage("null")
+	}
+	line := append(make([]byte, 0, len(result)+128), `{"jsonrpc":"2.0","id":`...)
+	line = append(line, id...)
+	if fault == nil {
+		line = append(append(line, `,"result":`...), result...)
+	} else {
+		text, err := json.Marshal(fault)
+		if err != nil {
+			return err
+		}
+		line = append(append(line, `,"error":`...), text...)
+	}
+	return p.send(append(line, '}'))
+}
+
+// send writes one line; the caller holds the lock.
+func (p *pipe) send(line []byte) error {
+	_, err := p.out.Write(append(line, '\n'))
+	return err
+}
+
+// wireError is what a client may read of the SDK's errors. Some have no code,
+// and some quote what was sent and Go's types.
+func wireError(err error) *jsonrpc.Error {
+	if err == nil {
+		return nil
+	}
+	var e *jsonrpc.Error
+	switch {
+	case !errors.As(err, &e) || e.Code == 0:
+		return invalidRequest("the session is not initialized, or is already")
+	case e.Code == jsonrpc.CodeInvalidParams && e.Message != unknownToolMessage:
+		return &jsonrpc.Error{Code: e.Code, Message: "invalid params", Data: e.Data}
+	}
+	return e
+}
+
+// stop takes no further request and waits for those in flight.
+func (p *pipe) stop() {
+	p.mu.Lock()
+	p.stopped = true
+	p.mu.Unlock()
+	p.drain()
+}
+
+func (p *pipe) hasStopped() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.stopped
+}
+
+// drain waits until every call in flight is answered, at most drainFor.
+func (p *pipe) drain() {
+	late := false
+	timer := time.AfterFunc(drainFor, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		late = true
+		p.idle.Broadcast()
+	})
+	defer timer.Stop()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for !late && p.awaited() {
+		p.idle.Wait()
+	}
+}
+
+// awaited reports whether a request in flight will be answered by itself; a
+// subscription stays open until the client hangs up.
+func (p *pipe) awaited() bool {
+	for _, f := range p.inFlight {
+		if f.method != "subscriptions/listen" {
+			return true
+		}
+	}
+	return false
+}
+
+// Close has nothing to do: the streams belong to the process.
+func (p *pipe) Close() error { return nil }
