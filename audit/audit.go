@@ -6,7 +6,6 @@ package audit
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"encoding/json"
 	"strconv"
@@ -68,9 +67,12 @@ func Append(tx *store.Tx, e Entry) (store.AuditRow, error) {
 		Actor: e.Principal.Name, ActorKind: string(e.Principal.Kind), Role: string(e.Principal.Role),
 		Door: string(e.Door), Session: e.Session, Client: boundedName(e.Client),
 		Customer: e.Customer, Action: e.Action, OrderID: e.OrderID, ApprovalID: e.ApprovalID,
-		Amount: sql.NullInt64{Int64: e.Amount.Minor, Valid: e.Amount.Currency != ""}, Currency: e.Amount.Currency,
-		Outcome: string(e.Outcome), Code: string(e.Code), Fingerprint: e.Fingerprint, Policy: e.Policy,
+		Currency: e.Amount.Currency,
+		Outcome:  string(e.Outcome), Code: string(e.Code), Fingerprint: e.Fingerprint, Policy: e.Policy,
 		DurationUS: e.Duration.Microseconds(), PrevHash: prev,
+	}
+	if e.Amount.Currency != "" {
+		row.Amount = &e.Amount.Minor
 	}
 	row.Hash = chainHash(row)
 	return row, tx.AddAuditRow(row)
@@ -104,8 +106,8 @@ func boundedName(name string) string {
 // bytes, a colon, and its text; an absent amount is empty.
 func chainHash(r store.AuditRow) string {
 	amount := ""
-	if r.Amount.Valid {
-		amount = strconv.FormatInt(r.Amount.Int64, 10)
+	if r.Amount != nil {
+		amount = strconv.FormatInt(*r.Amount, 10)
 	}
 	buf := make([]byte, 0, 512)
 	for _, field := range [...]string{
@@ -125,8 +127,8 @@ func chainHash(r store.AuditRow) string {
 // amount as a decimal string or null.
 func JSON(r store.AuditRow) []byte {
 	var amount *string
-	if r.Amount.Valid {
-		text := money.Amount{Minor: r.Amount.Int64, Currency: r.Currency}.Decimal()
+	if r.Amount != nil {
+		text := money.Amount{Minor: *r.Amount, Currency: r.Currency}.Decimal()
 		amount = &text
 	}
 	line, err := json.Marshal(struct {

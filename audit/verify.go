@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"countersign/store"
 )
@@ -30,7 +31,7 @@ var (
 // be made. No key is needed.
 func Verify(ctx context.Context, db *store.DB, kept *Head) (head Head, err error) {
 	err = db.View(ctx, func(v *store.View) error {
-		err := v.AuditRows(store.AuditFilter{}, func(r store.AuditRow) error {
+		err := v.AuditRows(store.AuditFilter{After: math.MinInt64}, func(r store.AuditRow) error {
 			switch {
 			case r.Seq != head.Seq+1:
 				return fmt.Errorf("%w: row %d is missing", ErrAltered, head.Seq+1)

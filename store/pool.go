@@ -4,38 +4,58 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"time"
 )
 
 // pool hands out connections one user at a time, first come first served, and
 // keeps each one's prepared statements. database/sql alone would wake waiters
 // in random order and prepare anew in every transaction.
 type pool struct {
-	db   *sql.DB
-	free chan *conn // a nil conn is one that isn't open yet
+	db      *sql.DB
+	free    chan *conn // a nil conn is one that isn't open yet
+	watcher func(statement string)
 }
 
 // conn is one connection and its statements by their text.
 type conn struct {
-	sql   *sql.Conn
-	stmts map[string]*sql.Stmt
+	sql     *sql.Conn
+	stmts   map[string]*sql.Stmt
+	watcher func(statement string) // nil: nobody watches
 }
 
-func newPool(dsn string, size int) (*pool, error) {
+func newPool(dsn string, size int, watcher func(statement string)) (*pool, error) {
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(size)
-	p := &pool{db: db, free: make(chan *conn, size)}
+	p := &pool{db: db, free: make(chan *conn, size), watcher: watcher}
 	for range size {
 		p.free <- nil
 	}
 	return p, nil
 }
 
-// get waits for a free connection. Each get is followed by one put.
+// waitFor is how long a user waits for a connection that others of this process
+// use: longer than one of them waits for another process, so that many who wait
+// for the same one give up together.
+const waitFor = 2 * queueFor
+
+// get waits for a free connection, and returns [ErrLocked] after waitFor. Each
+// get without an error is followed by one put.
 func (p *pool) get() (*conn, error) {
-	c := <-p.free
+	var c *conn
+	select {
+	case c = <-p.free:
+	default:
+		timer := time.NewTimer(waitFor)
+		defer timer.Stop()
+		select {
+		case c = <-p.free:
+		case <-timer.C:
+			return nil, ErrLocked
+		}
+	}
 	if c != nil {
 		return c, nil
 	}
@@ -44,7 +64,7 @@ func (p *pool) get() (*conn, error) {
 		p.free <- nil
 		return nil, err
 	}
-	return &conn{sql: sqlConn, stmts: map[string]*sql.Stmt{}}, nil
+	return &conn{sql: sqlConn, stmts: map[string]*sql.Stmt{}, watcher: p.watcher}, nil
 }
 
 func (p *pool) put(c *conn) { p.free <- c }
@@ -74,7 +94,16 @@ func (c *conn) prepare(query string) (*sql.Stmt, error) {
 	return stmt, err
 }
 
+// watched tells of a statement, before it runs and after it.
+func (c *conn) watched(statement string) {
+	if c.watcher != nil {
+		c.watcher(statement)
+	}
+}
+
 func (c *conn) run(statement string) error {
+	c.watched(statement)
+	defer c.watched(statement)
 	stmt, err := c.prepare(statement)
 	if err == nil {
 		_, err = stmt.Exec()

@@ -10,27 +10,38 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"time"
 
 	"github.com/mattn/go-sqlite3"
 )
 
+// ErrReplaced means that another file stands where the opened database was.
+var ErrReplaced = errors.New("another file was put in this database's place; restart the programs that have it open")
+
 // DB is an open database file. It is safe for concurrent use.
 type DB struct {
 	path   string
+	file   fs.FileInfo // of the file at path when it was opened; nil: a draft
 	key    []byte
 	now    func() time.Time
 	newID  func(prefix string) string
 	writer *pool
 	reader *pool
+	queue  *queue // nil for a file that no other process knows
 }
 
 // Options replace what a DB takes from outside itself; tests set them.
 type Options struct {
 	Now   func() time.Time           // the clock; nil: the system's
 	NewID func(prefix string) string // makes ids such as "RF-…"; nil: 50 random bits
+
+	// Statement, if set, is called with the text of each SQL statement before and
+	// after it runs: a test ends the process there.
+	Statement func(text string)
 }
 
 // Open opens an existing database and brings an older one up to date. The error
@@ -43,7 +54,7 @@ func Open(path string, opts Options) (*DB, error) {
 	}
 	db, err := open(abs, opts)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", abs, classify(err))
+		return nil, about(abs, err)
 	}
 	return db, nil
 }
@@ -59,6 +70,10 @@ func open(path string, opts Options) (*DB, error) {
 	db, err := connect(path, key, opts)
 	if err != nil {
 		return nil, err
+	}
+	db.queue = &queue{path: path + ".lock"}
+	if db.file, err = os.Stat(path); err != nil {
+		return nil, errors.Join(fileError(err), db.Close())
 	}
 	if err := db.migrate(); err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -78,10 +93,10 @@ func connect(path string, key []byte, opts Options) (*DB, error) {
 	}
 	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw&_busy_timeout=5000&_foreign_keys=on"
 	var err error
-	if db.writer, err = newPool(file+"&_journal_mode=WAL&_synchronous=FULL", 1); err != nil {
+	if db.writer, err = newPool(file+"&_journal_mode=WAL&_synchronous=FULL", 1, opts.Statement); err != nil {
 		return nil, err
 	}
-	db.reader, err = newPool(file+"&_query_only=1", 4)
+	db.reader, err = newPool(file+"&_query_only=1", 4, opts.Statement)
 	return db, err
 }
 
@@ -97,24 +112,39 @@ func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Microsecond)
 // Close closes the file. The readers go first: the last connection to close is
 // the writer, which empties the log into the database.
 func (db *DB) Close() error {
-	return errors.Join(db.reader.close(), db.writer.close())
+	return errors.Join(db.reader.close(), db.writer.close(), db.queue.close())
+}
+
+// inPlace returns [ErrMissing] or [ErrReplaced] where the file that was opened no
+// longer stands at its path: SQLite would go on with what nobody will find again.
+func (db *DB) inPlace() error {
+	if db.file == nil {
+		return nil
+	}
+	switch file, err := os.Stat(db.path); {
+	case err != nil:
+		return about(db.path, fileError(err))
+	case !os.SameFile(file, db.file):
+		return about(db.path, ErrReplaced)
+	}
+	return nil
 }
 
 // View runs fn on one consistent state of the database.
 func (db *DB) View(ctx context.Context, fn func(*View) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), db.inPlace()); err != nil {
 		return err
 	}
 	conn, err := db.reader.get()
 	if err != nil {
-		return classify(err)
+		return db.classify(err)
 	}
 	defer db.reader.put(conn)
 	if err := conn.run("begin"); err != nil {
-		return classify(err)
+		return db.classify(err)
 	}
 	defer conn.run("rollback") // a read has nothing to commit
-	return classify(fn(&View{Now: db.Now(), conn: conn}))
+	return db.classify(fn(&View{Now: db.Now(), conn: conn}))
 }
 
 // Tx runs fn in a write transaction and commits it when fn returns nil. When
@@ -122,16 +152,17 @@ func (db *DB) View(ctx context.Context, fn func(*View) error) error {
 // before the start stops it; after that the transaction runs to its end,
 // because a caller who is gone must not leave half an answer.
 func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
-	if err := ctx.Err(); err != nil {
+	if err := errors.Join(ctx.Err(), db.inPlace()); err != nil {
 		return err
 	}
 	conn, err := db.writer.get()
 	if err != nil {
-		return classify(err)
+		return db.classify(err)
 	}
 	defer db.writer.put(conn)
+	defer db.queue.enter()()
 	if err := conn.run("begin immediate"); err != nil {
-		return classify(err)
+		return db.classify(err)
 	}
 	committed := false
 	defer func() {
@@ -140,10 +171,13 @@ func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
 		}
 	}()
 	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn}, newID: db.newID}); err != nil {
-		return classify(err)
+		return db.classify(err)
+	}
+	if err := db.inPlace(); err != nil {
+		return err
 	}
 	if err := conn.run("commit"); err != nil {
-		return classify(err)
+		return db.classify(err)
 	}
 	committed = true
 	return nil

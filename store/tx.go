@@ -43,6 +43,8 @@ func (tx *Tx) Savepoint(fn func() (keep bool)) (err error) {
 
 // exec runs a statement and returns how many rows it changed.
 func (tx *Tx) exec(query string, args ...any) (int64, error) {
+	tx.conn.watched(query)
+	defer tx.conn.watched(query)
 	stmt, err := tx.conn.prepare(query)
 	if err != nil {
 		return 0, err
@@ -66,6 +68,8 @@ func (tx *Tx) execOne(query string, args ...any) error {
 // row scans the one row that query gives into dest. It returns [ErrNotFound]
 // where there is none.
 func (v *View) row(query string, args []any, dest ...any) error {
+	v.conn.watched(query)
+	defer v.conn.watched(query)
 	stmt, err := v.conn.prepare(query)
 	if err != nil {
 		return err
@@ -79,6 +83,8 @@ func (v *View) row(query string, args []any, dest ...any) error {
 
 // rows calls scan for each row of query.
 func (v *View) rows(query string, args []any, scan func(*sql.Rows) error) error {
+	v.conn.watched(query)
+	defer v.conn.watched(query)
 	stmt, err := v.conn.prepare(query)
 	if err != nil {
 		return err

@@ -1,0 +1,96 @@
+package audit
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"countersign/store"
+)
+
+// Recorder appends rows of calls that wrote nothing else. Rows that arrive while
+// a commit runs share the next one, so that many readers wait for few syncs. It
+// is safe for concurrent use and needs no goroutine of its own.
+type Recorder struct {
+	db *store.DB
+
+	mu      sync.Mutex
+	busy    bool // somebody commits
+	waiting []*waiting
+}
+
+// waiting is an entry that waits for its row.
+type waiting struct {
+	entry Entry
+	row   store.AuditRow
+	err   error
+	turn  chan bool // true: commit for all who wait; false: row and err are set
+}
+
+// NewRecorder returns a recorder on db.
+func NewRecorder(db *store.DB) *Recorder { return &Recorder{db: db} }
+
+// Record appends e and returns its row once that is committed.
+func (r *Recorder) Record(e Entry) (store.AuditRow, error) {
+	w := &waiting{entry: e, turn: make(chan bool, 1)}
+	r.mu.Lock()
+	r.waiting = append(r.waiting, w)
+	lead := !r.busy
+	r.busy = true
+	r.mu.Unlock()
+	if lead || <-w.turn {
+		r.lead(w)
+	}
+	return w.row, w.err
+}
+
+// lead commits the rows of all who wait, its own among them, and then hands the
+// lead to the first of those who came meanwhile.
+func (r *Recorder) lead(self *waiting) {
+	r.mu.Lock()
+	batch := r.waiting
+	r.waiting = nil
+	r.mu.Unlock()
+
+	r.commit(batch)
+	for _, w := range batch {
+		if w != self {
+			w.turn <- false
+		}
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.waiting) == 0 {
+		r.busy = false
+		return
+	}
+	r.waiting[0].turn <- true
+}
+
+// commit writes a batch in one transaction. If that fails, each row is tried by
+// itself: one that can't be written must not take the others with it.
+func (r *Recorder) commit(batch []*waiting) {
+	err := r.append(batch)
+	if err == nil {
+		return
+	}
+	alone := len(batch) > 1 && !errors.Is(err, store.ErrLocked) // a lock is nobody's fault, and each try waits for it
+	for _, w := range batch {
+		if alone {
+			err = r.append([]*waiting{w})
+		}
+		w.err = err
+	}
+}
+
+func (r *Recorder) append(batch []*waiting) error {
+	return r.db.Tx(context.Background(), func(tx *store.Tx) (err error) {
+		for _, w := range batch {
+			if w.row, err = Append(tx, w.entry); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
