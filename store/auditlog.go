@@ -22,7 +22,7 @@ type AuditRow struct {
 	Action      string
 	OrderID     string
 	ApprovalID  string
-	Amount      sql.NullInt64 // minor units
+	Amount      *int64 // minor units; nil without one
 	Currency    string
 	Outcome     string
 	Code        string

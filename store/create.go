@@ -1,9 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,7 +23,7 @@ func Create(path string, opts Options, seed func(*Tx) error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := create(abs, opts, seed); err != nil {
-		return fmt.Errorf("%s: %w", abs, classify(err))
+		return about(abs, err)
 	}
 	return nil
 }
@@ -78,7 +81,8 @@ func buildDraft(path string, key []byte, opts Options, seed func(*Tx) error) (_ 
 }
 
 // inspect looks at the file before SQLite does, whose own errors for these
-// cases name neither the file nor the reason.
+// cases name neither the file nor the reason, and which would leave files of its
+// own beside somebody else's.
 func inspect(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -88,13 +92,29 @@ func inspect(path string) error {
 		return fmt.Errorf("not a file: %w", ErrForeign)
 	}
 	if info.Size() == 0 {
-		return fmt.Errorf("the file is empty: %w", ErrMissing)
+		return fmt.Errorf("the file is empty: %w", ErrForeign)
 	}
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return fileError(err)
 	}
-	return file.Close()
+	return errors.Join(inspectHeader(file), file.Close())
+}
+
+// inspectHeader looks for SQLite's mark and ours, by its file format.
+func inspectHeader(file io.Reader) error {
+	const mark, versionAt, idAt = "SQLite format 3\x00", 60, 68
+	header := make([]byte, 100)
+	if _, err := io.ReadFull(file, header); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return fileError(err)
+	}
+	switch {
+	case !bytes.HasPrefix(header, []byte(mark)), binary.BigEndian.Uint32(header[idAt:]) != applicationID:
+		return ErrForeign
+	case binary.BigEndian.Uint32(header[versionAt:]) > uint32(len(migrations())):
+		return ErrNewer
+	}
+	return nil
 }
 
 // fileError says what the system's error on the database's file means.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/mattn/go-sqlite3"
 )
@@ -49,8 +50,37 @@ func classify(err error) error {
 	return &storeError{kind: kind, cause: err}
 }
 
-// storeError shows its kind alone: SQLite's own words stay inside.
-type storeError struct{ kind, cause error }
+// classify is classify for an error on db's file, which it names.
+func (db *DB) classify(err error) error {
+	err = classify(err)
+	if e, ok := err.(*storeError); ok {
+		e.path = db.path
+	}
+	return err
+}
 
-func (e *storeError) Error() string   { return e.kind.Error() }
+// about classifies an error and names the file that somebody asked for, in place
+// of the draft that it may have happened on.
+func about(path string, err error) error {
+	err = classify(err)
+	var e *storeError
+	if errors.As(err, &e) {
+		return &storeError{path, e.kind, err}
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// storeError shows the file and its kind alone: SQLite's own words stay inside.
+type storeError struct {
+	path        string // "" where nobody has named it yet
+	kind, cause error
+}
+
+func (e *storeError) Error() string {
+	if e.path == "" {
+		return e.kind.Error()
+	}
+	return e.path + ": " + e.kind.Error()
+}
+
 func (e *storeError) Unwrap() []error { return []error{e.kind, e.cause} }

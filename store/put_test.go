@@ -53,9 +53,14 @@ func TestPutOrderRefusesWhatItCannotKeep(t *testing.T) {
 		_, err := tx.PutCustomer(store.Customer{ID: "C-1", Created: tx.Now}, "a")
 		return err
 	})
+	put(t, db, func(tx *store.Tx) error {
+		_, err := tx.PutOrder(store.Order{ID: "B-1", Customer: "cu_0001", Status: "shipped", Currency: "USD", Placed: tx.Now}, "a")
+		return err
+	})
 	for _, o := range []store.Order{
 		{ID: "#"},
 		{ID: "A-1", Paid: 100, Refunded: 101},
+		{ID: "#b-1"}, // of the same source, and reads as B-1
 	} {
 		put(t, db, func(tx *store.Tx) error {
 			o.Customer, o.Status, o.Currency, o.Placed = "cu_0001", "shipped", "USD", tx.Now

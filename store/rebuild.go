@@ -17,7 +17,7 @@ func RebuildDemo(path string, opts Options, seed func(*Tx) error) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if err := rebuildDemo(abs, opts, seed); err != nil {
-		return fmt.Errorf("%s: %w", abs, classify(err))
+		return about(abs, err)
 	}
 	return nil
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/kljensen/snowball/english"
 )
 
-// MaxTerm is the length of the longest term in bytes. Longer words are cut.
-const MaxTerm = 64
+// maxTerm is the length of the longest term in bytes. Longer words are cut.
+const maxTerm = 64
 
 // compoundSpan returns how many bytes at the start of s are words bound by single hyphens and apostrophes.
 func compoundSpan(s string) int {
@@ -72,10 +72,10 @@ func wordToken(word string) token {
 
 // cut returns the start of word that fits a term, without breaking a character.
 func cut(word string) string {
-	if len(word) <= MaxTerm {
+	if len(word) <= maxTerm {
 		return word
 	}
-	end := MaxTerm
+	end := maxTerm
 	for !utf8.RuneStart(word[end]) {
 		end--
 	}

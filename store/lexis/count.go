@@ -5,13 +5,6 @@ import (
 	"slices"
 )
 
-// Posting says how often one article holds a term.
-type Posting struct {
-	Article int64
-	Title   int // times in the title
-	Body    int // times in the body
-}
-
 // TermCount says how often an article holds Term.
 type TermCount struct {
 	Term  string

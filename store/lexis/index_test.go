@@ -1,6 +1,10 @@
 package lexis_test
 
-import "countersign/store/lexis"
+import (
+	"testing"
+
+	"countersign/store/lexis"
+)
 
 // An article is what the tests index.
 type article struct {
@@ -12,27 +16,37 @@ type article struct {
 // An index keeps in memory what a store keeps in tables.
 type index struct {
 	stats    lexis.Stats
-	docs     map[int64]lexis.Doc
-	postings map[string][]lexis.Posting
+	postings map[string][]byte
 }
 
 func newIndex(articles []article) index {
-	x := index{docs: make(map[int64]lexis.Doc), postings: make(map[string][]lexis.Posting)}
+	x := index{postings: make(map[string][]byte)}
 	for _, a := range articles {
 		counts, length := lexis.Count(a.Title, a.Body)
-		x.docs[a.ID] = lexis.Doc{Length: length, Outdated: a.Outdated}
 		x.stats.Articles++
 		x.stats.Total.Title += length.Title
 		x.stats.Total.Body += length.Body
 		for _, c := range counts {
-			x.postings[c.Term] = append(x.postings[c.Term], lexis.Posting{Article: a.ID, Title: c.Title, Body: c.Body})
+			x.postings[c.Term] = lexis.AppendPosting(x.postings[c.Term], lexis.Posting{
+				Article: a.ID, Title: c.Title, Body: c.Body, Length: length, Outdated: a.Outdated,
+			})
 		}
 	}
 	return x
 }
 
-func (x index) search(query string) []lexis.Hit {
-	return lexis.Rank(lexis.Query(query), x.stats, x.postings, x.docs)
+func (x index) search(t *testing.T, query string) []lexis.Hit {
+	t.Helper()
+	return x.rank(t, lexis.Query(query))
+}
+
+func (x index) rank(t *testing.T, terms []string) []lexis.Hit {
+	t.Helper()
+	hits, err := lexis.Rank(terms, x.stats, x.postings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hits
 }
 
 func ids(hits []lexis.Hit) []int64 {

@@ -1,7 +1,6 @@
 package lexis_test
 
 import (
-	"errors"
 	"math"
 	"testing"
 
@@ -11,43 +10,49 @@ import (
 )
 
 func TestPack(t *testing.T) {
-	postings := []lexis.Posting{{Article: 1, Title: 1}, {Article: 9001, Body: 1500}, {Article: math.MaxInt64, Title: 2, Body: 3}}
+	postings := []lexis.Posting{
+		{Article: 9001, Title: 1, Length: lexis.Length{Title: 3, Body: 200}},
+		{Article: math.MaxInt64, Title: 2, Body: 1500, Length: lexis.Length{Title: 70, Body: 100_000}, Outdated: true},
+		{Article: 1, Body: 1, Length: lexis.Length{Body: 1}, Outdated: true},
+	}
 	var packed []byte
-	for _, p := range postings[1:] {
+	for _, p := range postings {
 		packed = lexis.AppendPosting(packed, p)
 	}
-	got, err := lexis.UnpackPostings(postings[:1:1], packed)
+	check := func(want []lexis.Posting, packed []byte) {
+		t.Helper()
+		got, err := lexis.Unpack(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	}
+	check(postings, packed)
+
+	for i, want := range [][]lexis.Posting{postings[1:], {postings[0], postings[2]}, postings[:2]} {
+		kept, err := lexis.AppendWithout(nil, packed, postings[i].Article)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(want, kept)
+	}
+	joined, err := lexis.AppendWithout(packed, packed, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(postings, got); diff != "" {
-		t.Errorf("postings (-want +got)\n%s", diff)
-	}
-
-	docs := map[int64]lexis.Doc{
-		1: {Length: lexis.Length{Title: 3, Body: 200}},
-		2: {Outdated: true},
-	}
-	packed = nil
-	for id, doc := range docs {
-		packed = lexis.AppendDoc(packed, id, doc)
-	}
-	unpacked := make(map[int64]lexis.Doc)
-	if err := lexis.UnpackDocs(unpacked, packed); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(docs, unpacked); diff != "" {
-		t.Errorf("docs (-want +got)\n%s", diff)
-	}
+	check(append(postings[:3:3], postings...), joined)
 }
 
-func TestUnpackDamaged(t *testing.T) {
-	for _, packed := range []string{"\x01", "\x01\x02", "\x01\x02\x03\x80", "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x01"} {
-		if got, err := lexis.UnpackPostings(nil, []byte(packed)); !errors.Is(err, lexis.ErrPacked) {
-			t.Errorf("postings %q: got %v, %v, want ErrPacked", packed, got, err)
+func TestDamaged(t *testing.T) {
+	endless := "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01\x01\x01\x01\x01"
+	for _, packed := range []string{"\x01", "\x01\x02\x03\x04", "\x01\x02\x03\x04\x80", "\x01\x02\x03\x04\x05\x06", endless} {
+		if hits, err := lexis.Rank([]string{"a"}, lexis.Stats{}, map[string][]byte{"a": []byte(packed)}); err == nil {
+			t.Errorf("%q: ranked as %v", packed, hits)
 		}
-		if err := lexis.UnpackDocs(make(map[int64]lexis.Doc), []byte(packed)); !errors.Is(err, lexis.ErrPacked) {
-			t.Errorf("docs %q: got %v, want ErrPacked", packed, err)
+		if kept, err := lexis.AppendWithout(nil, []byte(packed), 2); err == nil {
+			t.Errorf("%q: kept %q", packed, kept)
 		}
 	}
 }

@@ -22,12 +22,6 @@ type Stats struct {
 	Total    Length // their lengths, summed up
 }
 
-// Doc describes an article that can be found.
-type Doc struct {
-	Length   Length
-	Outdated bool
-}
-
 // Hit is an article that holds at least one term of the query. Scores compare within one answer only.
 type Hit struct {
 	Article int64
@@ -35,13 +29,13 @@ type Hit struct {
 }
 
 // Rank returns the articles that hold any term of query, best first: by BM25F, with all outdated articles after all
-// others, and equal ones by id. It looks postings up by term; an article without a doc isn't found and counts nowhere.
-func Rank(query []string, stats Stats, postings map[string][]Posting, docs map[int64]Doc) []Hit {
+// others, and equal ones by id. It looks packed postings up by term, and fails where they are damaged.
+func Rank(query []string, stats Stats, postings map[string][]byte) ([]Hit, error) {
 	var (
 		found   []candidate
-		at      = make(map[int64]int, len(docs)) // where in found an article is, or -1 without a doc
+		at      = make(map[int64]int) // where in found an article is
 		seen    = make(map[string]bool, len(query))
-		holding []int // where in found the articles of one posting each are
+		holding []held
 	)
 	for _, term := range query {
 		if seen[term] {
@@ -49,36 +43,36 @@ func Rank(query []string, stats Stats, postings map[string][]Posting, docs map[i
 		}
 		seen[term] = true
 		holding = holding[:0]
-		held := 0
-		for _, p := range postings[term] {
+		for p, err := range unpack(postings[term]) {
+			if err != nil {
+				return nil, err // without the term: what people ask stays out of logs
+			}
 			i, ok := at[p.Article]
 			if !ok {
-				i = -1
-				if doc, ok := docs[p.Article]; ok {
-					i = len(found)
-					found = append(found, candidate{Hit{Article: p.Article}, doc})
-				}
+				i = len(found)
 				at[p.Article] = i
+				found = append(found, candidate{Hit{Article: p.Article}, p.Outdated})
 			}
-			if i >= 0 {
-				held++
-			}
-			holding = append(holding, i)
+			holding = append(holding, held{i, saturated(p, stats)})
 		}
-		idf := inverseFrequency(held, stats.Articles)
-		for j, p := range postings[term] {
-			if i := holding[j]; i >= 0 {
-				found[i].Score += idf * saturated(p, found[i].doc.Length, stats)
-			}
+		idf := inverseFrequency(len(holding), stats.Articles)
+		for _, h := range holding {
+			found[h.at].Score += idf * h.weight
 		}
 	}
-	return inOrder(found)
+	return inOrder(found), nil
+}
+
+// held is the weight of a term in the article that is at some place in the list of candidates.
+type held struct {
+	at     int
+	weight float64
 }
 
 // A candidate is a hit before it has its place.
 type candidate struct {
 	Hit
-	doc Doc
+	outdated bool
 }
 
 // inOrder returns the hits best first, those of outdated articles after all others.
@@ -87,7 +81,7 @@ func inOrder(found []candidate) []Hit {
 	for _, outdated := range []bool{false, true} {
 		first := len(hits)
 		for _, c := range found {
-			if c.doc.Outdated == outdated {
+			if c.outdated == outdated {
 				hits = append(hits, c.Hit)
 			}
 		}
@@ -109,9 +103,9 @@ func inverseFrequency(held, articles int) float64 {
 }
 
 // saturated is the weight of a term's counts in one article, from 0 to k1+1.
-func saturated(p Posting, length Length, stats Stats) float64 {
-	tf := titleWeight*float64(p.Title)/lengthNorm(titleB, length.Title, stats.Total.Title, stats.Articles) +
-		float64(p.Body)/lengthNorm(bodyB, length.Body, stats.Total.Body, stats.Articles)
+func saturated(p Posting, stats Stats) float64 {
+	tf := titleWeight*float64(p.Title)/lengthNorm(titleB, p.Length.Title, stats.Total.Title, stats.Articles) +
+		float64(p.Body)/lengthNorm(bodyB, p.Length.Body, stats.Total.Body, stats.Articles)
 	return tf * (k1 + 1) / (tf + k1)
 }
 

@@ -100,18 +100,21 @@ create table articles (
     visibility  text not null check (visibility in ('public', 'internal')),
     outdated    integer not null check (outdated in (0, 1)),
     updated_at  text not null,
-    title_words integer not null,
-    body_words  integer not null,
     source      text not null
 ) strict;
-create index articles_ranked on articles (visibility, number, title_words, body_words, outdated);
 
--- Public articles only: what isn't here can't be found.
+-- What the search knows. An article that isn't in these tables can't be found.
+create table article_index (
+    article     integer primary key references articles (number),
+    title_words integer not null,
+    body_words  integer not null,
+    terms       text not null               -- under which article_terms has it: a JSON list
+) strict;
+create index article_index_by_length on article_index (title_words, body_words);   -- to sum up without the terms
+
 create table article_terms (
-    term    text not null,
-    article integer not null references articles (number),
-    title   integer not null,
-    body    integer not null,
-    primary key (term, article)
+    term     text not null,
+    block    integer not null,              -- of article numbers: reading a row for every posting would take long
+    postings blob not null,                 -- packed by package lexis
+    primary key (block, term)
 ) strict, without rowid;
-create index article_terms_by_article on article_terms (article);
