@@ -76,7 +76,7 @@ func (c *call) request(p plan) (store.Approval, error) {
 		Tool: c.tool.Name, Arguments: arguments, Customer: c.scope.Customer,
 		OrderID: c.scope.subject.orderID, Amount: c.scope.subject.amount.Minor, Currency: c.scope.subject.amount.Currency,
 		AskedBy: c.scope.Principal.ID, RequestKey: p.repeat, Reasons: p.decision.Reasons,
-		Policy: c.scope.Rules.Version(), Expires: c.scope.Now.Add(c.scope.Rules.Refund.ApprovalExpires),
+		Policy: c.scope.Rules.Version, Expires: c.scope.Now.Add(c.scope.Rules.Refund.ApprovalExpires),
 	}, err
 }
 
@@ -86,7 +86,7 @@ func (c *call) entry(res Result) audit.Entry {
 		Principal: c.scope.Principal, Door: c.caller.Door, Session: c.caller.Session, Client: c.caller.Client,
 		Customer: c.scope.Customer, Action: c.action, OrderID: c.scope.subject.orderID,
 		ApprovalID: c.scope.subject.approvalID, Amount: c.scope.subject.amount,
-		Outcome: res.Outcome, Code: res.Code, Fingerprint: c.print, Policy: c.scope.Rules.Version(),
+		Outcome: res.Outcome, Code: res.Code, Fingerprint: c.print, Policy: c.scope.Rules.Version,
 		Duration: time.Since(c.arrived),
 	}
 }
@@ -109,10 +109,13 @@ func permissionDenied(t *Tool, has policy.Role) *refusal {
 	}
 }
 
-func noCustomer(t *Tool) *refusal {
+func noCustomer(t *Tool, who store.Principal) *refusal {
+	how := "an operator gives the session a token of that customer, or starts the server with --customer"
+	if who.ID == "" {
+		how = "the session's token is missing, unknown, expired or revoked; whoever runs the server sets COUNTERSIGN_TOKEN"
+	}
 	return &refusal{
 		outcome: audit.Denied, code: policy.NoCustomer, gate: true,
-		message: fmt.Sprintf("%s works for one customer, and this session has none. No argument can set it: an operator "+
-			"gives the session a token of that customer, or starts the server with --customer.", t.Name),
+		message: fmt.Sprintf("%s works for one customer, and this session has none. No argument can set it: %s.", t.Name, how),
 	}
 }

@@ -19,6 +19,8 @@ type Desk struct {
 	rules *Rulebook
 	tools map[string]*Tool
 
+	recorder *audit.Recorder
+
 	// Recorded, if set, is called with each audit row once it is committed.
 	Recorded func(store.AuditRow)
 	// Faulted, if set, is told of faults whose words no caller may read.
@@ -27,7 +29,7 @@ type Desk struct {
 
 // NewDesk returns a desk that offers tools on db under the rules in force.
 func NewDesk(db *store.DB, rules *Rulebook, tools []*Tool) *Desk {
-	d := &Desk{db: db, rules: rules, tools: make(map[string]*Tool, len(tools))}
+	d := &Desk{db: db, rules: rules, tools: make(map[string]*Tool, len(tools)), recorder: audit.NewRecorder(db)}
 	for _, t := range tools {
 		if d.tools[t.Name] != nil {
 			panic("two tools are named " + t.Name)
@@ -52,16 +54,7 @@ func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.Ra
 		d.fault(c, err)
 		return unavailable(err)
 	}
-	var row store.AuditRow
-	err = d.db.Tx(ctx, func(tx *store.Tx) (err error) {
-		if c.admitted && !c.tool.ReadOnly {
-			if res, err = d.write(tx, c); err != nil {
-				return err
-			}
-		}
-		row, err = audit.Append(tx, c.entry(res))
-		return err
-	})
+	res, row, err := d.conclude(ctx, c, res)
 	if err != nil {
 		d.fault(c, err)
 		return unavailable(err)
@@ -70,6 +63,24 @@ func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.Ra
 		d.Recorded(row)
 	}
 	return res
+}
+
+// conclude records a call that is answered already, or does what an admitted
+// call writes and records it in the same transaction.
+func (d *Desk) conclude(ctx context.Context, c *call, res Result) (Result, store.AuditRow, error) {
+	if !c.admitted || c.tool.ReadOnly {
+		row, err := d.recorder.Record(c.entry(res))
+		return res, row, err
+	}
+	var row store.AuditRow
+	err := d.db.Tx(ctx, func(tx *store.Tx) (err error) {
+		if res, err = d.write(tx, c); err != nil {
+			return err
+		}
+		row, err = audit.Append(tx, c.entry(res))
+		return err
+	})
+	return res, row, err
 }
 
 // admit takes a call through the gates and its arguments through validation. A
@@ -85,7 +96,7 @@ func (d *Desk) admit(v *store.View, c *call) Result {
 		return failed(permissionDenied(c.tool, c.scope.Principal.Role))
 	}
 	if c.tool.NeedsCustomer && c.scope.Customer == "" {
-		return failed(noCustomer(c.tool))
+		return failed(noCustomer(c.tool, c.scope.Principal))
 	}
 	args, problems := c.tool.decode(c.raw)
 	if len(problems) > 0 {

@@ -37,6 +37,29 @@ type OrderAnswer struct {
 	Refunds          []OrderRefund             `json:"refunds"`
 	Approvals        []ApprovalState           `json:"approvals"`
 	Omitted          int                       `json:"earlier_omitted,omitempty"` // older refunds and approvals left out
+	More             string                    `json:"how_to_see_more,omitempty"` // where something is left out
+}
+
+// shorter leaves out lines, then what happened earlier.
+func (a OrderAnswer) shorter() (shortener, bool) {
+	a.More = moreOfOrder
+	switch {
+	case len(a.Items) > 10:
+		a.Items = a.Items[:len(a.Items)-2]
+		a.ItemsOmitted += 2
+	case len(a.Refunds) > 1:
+		a.Refunds = a.Refunds[1:]
+		a.Omitted++
+	case len(a.Approvals) > 1:
+		a.Approvals = a.Approvals[1:]
+		a.Omitted++
+	case len(a.Items) > 1:
+		a.Items = a.Items[:len(a.Items)-1]
+		a.ItemsOmitted++
+	default:
+		return a, false
+	}
+	return a, true
 }
 
 // OrderItem is one line of an order.
@@ -70,13 +93,17 @@ type ApprovalState struct {
 	Operator       *OperatorNote `json:"operator,omitempty"`
 }
 
+// moreOfOrder is for what no argument can show.
+const moreOfOrder = "All sums count what is left out here. If a line or an earlier request matters, use escalate_to_human."
+
 // What an order's answer shows of long lists, so that it stays under 10 kB.
 const (
 	mostItems   = 30
 	mostHistory = 8
-	mostTitle   = 80 // characters
-	mostNote    = 1000
-	mostReason  = 120
+	mostTitle   = 160 // bytes
+	mostNote    = 1500
+	mostReason  = 240
+	mostAddress = 300 // bytes of each field
 )
 
 var getOrder = define(spec[GetOrderArgs, OrderAnswer]{
@@ -115,11 +142,14 @@ func answerOrder(s *Scope, in GetOrderArgs) (OrderAnswer, error) {
 			answer.ItemsOmitted++
 			continue
 		}
-		title, _ := cut(Visible(item.Title), mostTitle)
-		answer.Items = append(answer.Items, OrderItem{item.SKU, title, item.Quantity, decimal(item.UnitPrice)})
+		answer.Items = append(answer.Items,
+			OrderItem{short(item.SKU, mostTitle), short(item.Title, mostTitle), item.Quantity, decimal(item.UnitPrice)})
 	}
 	answer.ItemsTotal = decimal(itemsTotal)
 	answer.addHistory(history, decimal)
+	if answer.ItemsOmitted+answer.Omitted > 0 {
+		answer.More = moreOfOrder
+	}
 	return answer, nil
 }
 
@@ -154,7 +184,7 @@ func approvalState(a store.Approval) ApprovalState {
 		state.ExpiresAt = rfc3339(a.Expires)
 	}
 	if a.DecidedByName != "" {
-		state.Operator = &OperatorNote{Name: a.DecidedByName, Note: a.Note}
+		state.Operator = operatorNote(a)
 	}
 	return state
 }
@@ -165,19 +195,18 @@ func newest[T any](list []T, n int) ([]T, int) {
 	return list[left:], left
 }
 
-// optional wraps somebody's text, at most n characters of it; nil where there is none.
+// optional wraps somebody's text, at most n bytes of it; nil where there is none.
 func optional(text string, n int) *Untrusted[string] {
 	if text == "" {
 		return nil
 	}
-	short, _ := cut(Visible(text), n)
-	wrapped := untrusted(short)
+	wrapped := untrusted(short(text, n))
 	return &wrapped
 }
 
 func visibleAddress(a policy.Address) policy.Address {
 	for _, field := range []*string{&a.Recipient, &a.Line1, &a.Line2, &a.City, &a.Region, &a.PostalCode, &a.Country} {
-		*field = Visible(*field)
+		*field = short(*field, mostAddress)
 	}
 	return a
 }

@@ -1,11 +1,8 @@
 package tools
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"countersign/audit"
 	"countersign/policy"
@@ -59,8 +56,9 @@ const (
 	statusRefunded = "refunded"
 	statusPending  = "pending_approval"
 
-	// replayWindow is how long the same refund counts as a repeat of the first.
-	replayWindow = 10 * time.Minute
+	minReason        = 3   // characters
+	mostOperatorNote = 600 // bytes
+
 )
 
 var issueRefund = define(spec[IssueRefundArgs, RefundAnswer]{
@@ -77,6 +75,9 @@ var issueRefund = define(spec[IssueRefundArgs, RefundAnswer]{
 })
 
 func planRefund(s *Scope, in IssueRefundArgs) (p Plan[RefundAnswer], err error) {
+	if len([]rune(strings.TrimSpace(in.Reason))) < minReason {
+		return p, invalid(policy.Problem{Path: "reason", Message: fmt.Sprintf("must say in at least %d characters why", minReason)})
+	}
 	order, err := s.Order(in.OrderID)
 	if err != nil {
 		return p, err
@@ -95,12 +96,14 @@ func planRefund(s *Scope, in IssueRefundArgs) (p Plan[RefundAnswer], err error) 
 	s.subject.amount = amount
 
 	p.Repeat = repeatKey(s.Principal, order, in, request.Asked)
-	if s.Approval == nil {
-		if p.Earlier, err = s.earlierRefund(history, in, p.Repeat, request.Asked, amount); p.Earlier != nil || err != nil {
+	if s.Approval == nil && (in.Currency == "" || in.Currency == order.Currency) {
+		left := money.Amount{Minor: decided.State.Refundable, Currency: order.Currency}
+		if p.Earlier, err = s.earlierRefund(history, in, p.Repeat, request.Asked, amount, left); p.Earlier != nil || err != nil {
 			return p, err
 		}
 	}
-	p.Decision, p.Facts, p.Fits = decided.Decision, moneyFacts(decided.State, order.Currency), decided.State.Refundable
+	p.Decision, p.Facts = decided.Decision, moneyFacts(decided.State, order.Currency)
+	p.Fits, p.Held = decided.State.Refundable, decided.State.Awaiting
 	p.Parked = func(a store.Approval) RefundAnswer { return pendingRefund(a) }
 	p.Perform = func(tx *store.Tx) (RefundAnswer, error) {
 		refund := store.Refund{
@@ -133,117 +136,6 @@ func (s *Scope) refundRequest(in IssueRefundArgs, order store.Order) (policy.Ref
 	}
 	request.Asked = &amount.Minor
 	return request, nil
-}
-
-// repeatKey is equal for a repeat of the same request: compared as asked, so
-// that an omitted amount equals an omitted one. "another" brings the reason in.
-func repeatKey(by store.Principal, order store.Order, in IssueRefundArgs, asked *int64) string {
-	amount := "all"
-	if asked != nil {
-		amount = fmt.Sprint(*asked)
-	}
-	parts := []string{by.ID, order.ID, amount}
-	if in.Another {
-		parts = append(parts, "another", plainText(in.Reason))
-	}
-	return keyOf(parts...)
-}
-
-// earlierRefund returns what the same request got before, or an error where a
-// human has said no to it; nil and nil for a new request.
-func (s *Scope) earlierRefund(h refundHistory, in IssueRefundArgs, key string, asked *int64, amount money.Amount) (*RefundAnswer, error) {
-	for _, r := range h.refunds {
-		if r.RequestKey == key && r.ApprovalID == "" && s.Now.Sub(r.Created) < replayWindow {
-			return s.replayed(r)
-		}
-	}
-	for _, a := range slices.Backward(h.approvals) {
-		if a.RequestKey != key {
-			continue
-		}
-		s.subject.approvalID = a.ID
-		switch a.State {
-		case store.Rejected:
-			return nil, rejected(a)
-		case store.Pending, store.Approved:
-			return replayedApproval(a)
-		}
-		s.subject.approvalID = "" // expired or stale: asked afresh
-		break
-	}
-	if !in.Another {
-		return nil, s.rejectedBefore(h, asked, amount)
-	}
-	return nil, nil
-}
-
-// rejectedBefore returns the refusal of a human who has said no to this amount,
-// whoever asked for it then.
-func (s *Scope) rejectedBefore(h refundHistory, asked *int64, amount money.Amount) error {
-	for _, a := range slices.Backward(h.approvals) {
-		decided := a.State == store.Approved || a.State == store.Rejected
-		if !decided || !sameRefund(a, asked, amount) {
-			continue
-		}
-		if a.State == store.Rejected {
-			s.subject.approvalID = a.ID
-			return rejected(a)
-		}
-		return nil // the same was approved since
-	}
-	return nil
-}
-
-// sameRefund reports whether a request, whoever made it, was for this amount.
-func sameRefund(a store.Approval, asked *int64, amount money.Amount) bool {
-	var earlier IssueRefundArgs
-	if err := json.Unmarshal(a.Arguments, &earlier); err != nil {
-		return false
-	}
-	return a.Amount == amount.Minor || asked == nil && earlier.Amount == ""
-}
-
-// replayed answers again for a refund that was made a moment ago.
-func (s *Scope) replayed(r store.Refund) (*RefundAnswer, error) {
-	order, err := s.OrderByID(r.OrderID)
-	if err != nil {
-		return nil, err
-	}
-	facts, _, err := s.refundFacts(order)
-	if err != nil {
-		return nil, err
-	}
-	s.subject.amount = money.Amount{Minor: r.Amount, Currency: r.Currency}
-	answer := refunded(r, money.Amount{Minor: s.Rules.State(facts, s.Now).Refundable, Currency: r.Currency})
-	answer.Replayed = true
-	return &answer, nil
-}
-
-// replayedApproval answers for a request that waits or was approved.
-func replayedApproval(a store.Approval) (*RefundAnswer, error) {
-	answer := pendingRefund(a)
-	if a.State == store.Approved {
-		answer = RefundAnswer{}
-		if err := json.Unmarshal(a.Result, &answer); err != nil {
-			return nil, fmt.Errorf("result of %s: %w", a.ID, err)
-		}
-		answer.Operator = &OperatorNote{Name: a.DecidedByName, Note: a.Note}
-		if a.ApprovedAmount < a.Amount {
-			answer.RequestedAmount = money.Amount{Minor: a.Amount, Currency: a.Currency}.Decimal()
-		}
-	}
-	answer.Replayed = true
-	return &answer, nil
-}
-
-func rejected(a store.Approval) *refusal {
-	amount := money.Amount{Minor: a.Amount, Currency: a.Currency}.Format()
-	return &refusal{
-		outcome: audit.Denied, code: policy.RefundRejected,
-		message: fmt.Sprintf("A human has rejected this refund of %s. Tell the customer so and why; don't promise another outcome.", amount),
-		facts: []fact{{"approval_id", a.ID}, {"decided_at", rfc3339(a.Decided)},
-			{"operator", OperatorNote{Name: a.DecidedByName, Note: a.Note}}},
-	}
 }
 
 func refunded(r store.Refund, left money.Amount) RefundAnswer {

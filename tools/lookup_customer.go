@@ -20,6 +20,32 @@ type CustomerAnswer struct {
 	OrderCount int                `json:"order_count"` // all; get_order shows any of them by its number
 	Tickets    []TicketState      `json:"tickets"`     // open ones, newest first
 	Approvals  []ApprovalState    `json:"approvals"`   // waiting, or decided in the last 7 days
+	Omitted    int                `json:"tickets_and_approvals_omitted,omitempty"`
+	More       string             `json:"how_to_see_more,omitempty"` // where something is left out
+}
+
+// moreOfCustomer is for what the lists leave out.
+const moreOfCustomer = "These are the newest. get_order shows any order by its number, with its refund requests."
+
+// shorter leaves out the oldest of what there is most of.
+func (a CustomerAnswer) shorter() (shortener, bool) {
+	a.More = moreOfCustomer
+	switch {
+	case len(a.Tickets) > 2:
+		a.Tickets = a.Tickets[:len(a.Tickets)-1]
+		a.Omitted++
+	case len(a.Approvals) > 3:
+		a.Approvals = a.Approvals[:len(a.Approvals)-1]
+		a.Omitted++
+	case len(a.Orders) > 5:
+		a.Orders = a.Orders[:len(a.Orders)-1]
+	case len(a.Tickets)+len(a.Approvals) > 0:
+		a.Omitted += len(a.Tickets) + len(a.Approvals)
+		a.Tickets, a.Approvals = []TicketState{}, []ApprovalState{}
+	default:
+		return a, false
+	}
+	return a, true
 }
 
 // Profile is what the shop knows of a person.
@@ -62,8 +88,10 @@ const (
 	mostTickets       = 5
 	mostApprovals     = 8
 	mostReplies       = 3
-	mostSummary       = 200 // characters
-	mostReply         = 300
+	mostCounted       = 100 // tickets, and approvals, that are counted where they are left out
+	mostProfile       = 250 // bytes of each field
+	mostSummary       = 300
+	mostReply         = 400
 	approvalsShownFor = 7 * 24 * time.Hour
 )
 
@@ -84,8 +112,9 @@ func answerCustomer(s *Scope, _ LookupCustomerArgs) (a CustomerAnswer, err error
 	}
 	a = CustomerAnswer{
 		CustomerID: customer.ID,
-		Profile:    untrusted(Profile{Visible(customer.Name), Visible(customer.Email), Visible(customer.Phone)}),
-		Orders:     []OrderSummary{}, Tickets: []TicketState{}, Approvals: []ApprovalState{},
+		Profile: untrusted(Profile{
+			short(customer.Name, mostProfile), short(customer.Email, mostProfile), short(customer.Phone, mostProfile)}),
+		Orders: []OrderSummary{}, Tickets: []TicketState{}, Approvals: []ApprovalState{},
 	}
 	orders, count, err := s.Orders(s.Customer, mostOrders)
 	if err != nil {
@@ -96,30 +125,32 @@ func answerCustomer(s *Scope, _ LookupCustomerArgs) (a CustomerAnswer, err error
 		total := money.Amount{Minor: o.Total, Currency: o.Currency}
 		a.Orders = append(a.Orders, OrderSummary{o.ID, o.Status, rfc3339(o.Placed), total.Decimal(), o.Currency})
 	}
-	tickets, err := s.OpenTickets(s.Customer, mostTickets)
+	tickets, err := s.OpenTickets(s.Customer, mostCounted)
 	if err != nil {
 		return a, err
 	}
-	for _, t := range tickets {
+	for _, t := range tickets[:min(len(tickets), mostTickets)] {
 		a.Tickets = append(a.Tickets, ticketState(t))
 	}
-	approvals, err := s.ApprovalsOfCustomer(s.Customer, s.Now.Add(-approvalsShownFor), mostApprovals)
-	for _, ap := range approvals {
+	approvals, err := s.ApprovalsOfCustomer(s.Customer, s.Now.Add(-approvalsShownFor), mostCounted)
+	for _, ap := range approvals[:min(len(approvals), mostApprovals)] {
 		a.Approvals = append(a.Approvals, approvalState(ap))
+	}
+	a.Omitted = len(tickets) - len(a.Tickets) + len(approvals) - len(a.Approvals)
+	if a.OrderCount > len(a.Orders) || a.Omitted > 0 {
+		a.More = moreOfCustomer
 	}
 	return a, err
 }
 
 func ticketState(t store.Ticket) TicketState {
-	summary, _ := cut(Visible(t.Summary), mostSummary)
 	state := TicketState{
 		TicketID: t.ID, OrderID: t.OrderID, Category: t.Category, Priority: t.Priority,
-		CreatedAt: rfc3339(t.Created), Summary: untrusted(summary), Replies: []TicketReply{},
+		CreatedAt: rfc3339(t.Created), Summary: untrusted(short(t.Summary, mostSummary)), Replies: []TicketReply{},
 	}
 	replies, _ := newest(t.Replies, mostReplies)
 	for _, r := range replies {
-		text, _ := cut(Visible(r.Body), mostReply)
-		state.Replies = append(state.Replies, TicketReply{r.By, rfc3339(r.Created), text})
+		state.Replies = append(state.Replies, TicketReply{r.By, rfc3339(r.Created), short(r.Body, mostReply)})
 	}
 	return state
 }

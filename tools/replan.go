@@ -14,6 +14,8 @@ type Replanned struct {
 	Decision policy.Decision
 	// Fits is the most money, in minor units, that it would not refuse.
 	Fits int64
+	// Held is the money, in minor units, that other requests which wait have reserved.
+	Held int64
 	// Perform does it, in the transaction it was planned in, and returns what the
 	// tool answered.
 	Perform func() (json.RawMessage, error)
@@ -21,7 +23,7 @@ type Replanned struct {
 
 // Replan works out a parked request again, for the principal and customer that
 // asked, with the amount in a.ApprovedAmount. It is for the operator's side.
-func Replan(tx *store.Tx, rules policy.Rules, a store.Approval) (Replanned, error) {
+func Replan(tx *store.Tx, rules InForce, a store.Approval) (Replanned, error) {
 	tool := find(a.Tool)
 	if tool == nil || tool.plan == nil {
 		return Replanned{}, fmt.Errorf("%s asks for %s, which this program can't do", a.ID, a.Tool)
@@ -36,7 +38,7 @@ func Replan(tx *store.Tx, rules policy.Rules, a store.Approval) (Replanned, erro
 	}
 	scope := &Scope{View: &tx.View, Rules: rules, Principal: asker, Customer: a.Customer, Approval: &a}
 	p, err := tool.plan(scope, args)
-	return Replanned{Decision: p.decision, Fits: p.fits, Perform: func() (json.RawMessage, error) {
+	return Replanned{Decision: p.decision, Fits: p.fits, Held: p.held, Perform: func() (json.RawMessage, error) {
 		answer, err := p.perform(tx)
 		if err != nil {
 			return nil, err

@@ -41,16 +41,23 @@ type fact struct {
 
 func (r *refusal) Error() string { return string(r.code) + ": " + r.message }
 
+// mostProblems is how many problems a refusal lists; more than that is no slip.
+const mostProblems = 20
+
 // invalid refuses arguments for the problems that they have.
 func invalid(problems ...policy.Problem) *refusal {
-	texts := make([]string, len(problems))
-	for i, p := range problems {
-		texts[i] = strings.TrimSpace(p.Path + " " + p.Message)
+	listed := problems[:min(len(problems), mostProblems)]
+	var texts []string
+	for _, p := range listed {
+		texts = append(texts, strings.TrimSpace(p.Path+" "+p.Message))
+	}
+	if more := len(problems) - len(listed); more > 0 {
+		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return &refusal{
 		outcome: audit.Invalid, code: policy.InvalidArguments,
 		message: "Mend the arguments and call again: " + strings.Join(texts, "; ") + ".",
-		facts:   []fact{{"problems", problems}},
+		facts:   []fact{{"problems", listed}},
 	}
 }
 
@@ -77,7 +84,7 @@ func sentence(text string) string {
 // succeeded is the result of an answer. Its outcome is "ok" unless the answer
 // knows better.
 func succeeded(answer any) Result {
-	text, err := marshal(answer)
+	text, err := marshalShort(answer)
 	if err != nil {
 		return failed(err)
 	}

@@ -14,29 +14,40 @@ import (
 // whoever starts a program can't replace it.
 var ErrPolicyStored = errors.New("this shop's policy is stored in its database; a policy file can't replace it")
 
+// InForce are the rules in force and their version.
+type InForce struct {
+	policy.Rules
+	Version string
+}
+
+func inForce(rules policy.Rules) InForce { return InForce{Rules: rules, Version: rules.Version()} }
+
 // Rulebook knows the rules in force: those stored in the database, else those
 // of a file, else the built-in ones. It is safe for concurrent use.
 type Rulebook struct {
-	file *policy.Rules // nil without one
-	demo bool          // a demo database: the file comes first
+	base InForce // the file's rules, else the built-in ones
+	only bool    // a file in a demo database: it comes before what is stored
 
 	mu     sync.Mutex
 	text   string // the stored text that stored was parsed from
-	stored policy.Rules
+	stored InForce
 }
 
 // NewRulebook returns the rulebook of db. A file's rules (nil without one) are
 // for a demo database or one that stores none; else it returns [ErrPolicyStored].
 func NewRulebook(ctx context.Context, db *store.DB, file *policy.Rules) (*Rulebook, error) {
-	b := &Rulebook{file: file}
+	b := &Rulebook{base: inForce(policy.Default())}
+	if file != nil {
+		b.base = inForce(*file)
+	}
 	err := db.View(ctx, func(v *store.View) error {
 		demo, err := v.Setting(store.SettingDemo)
 		if err != nil {
 			return err
 		}
-		b.demo = demo != ""
+		b.only = demo != "" && file != nil
 		stored, err := v.Setting(store.SettingPolicy)
-		if err == nil && stored != "" && file != nil && !b.demo {
+		if err == nil && stored != "" && file != nil && demo == "" {
 			return ErrPolicyStored
 		}
 		return err
@@ -49,31 +60,22 @@ func NewRulebook(ctx context.Context, db *store.DB, file *policy.Rules) (*Rulebo
 
 // InForce returns the rules at the moment of v. A policy that an operator
 // stores holds from the next call on.
-func (b *Rulebook) InForce(v *store.View) (policy.Rules, error) {
-	if b.file != nil && b.demo {
-		return *b.file, nil
+func (b *Rulebook) InForce(v *store.View) (InForce, error) {
+	if b.only {
+		return b.base, nil
 	}
 	text, err := v.Setting(store.SettingPolicy)
-	switch {
-	case err != nil:
-		return policy.Rules{}, err
-	case text != "":
-		return b.parse(text)
-	case b.file != nil:
-		return *b.file, nil
+	if err != nil || text == "" {
+		return b.base, err
 	}
-	return policy.Default(), nil
-}
-
-func (b *Rulebook) parse(text string) (policy.Rules, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.text != text {
 		rules, err := policy.Parse([]byte(text))
 		if err != nil {
-			return policy.Rules{}, fmt.Errorf("the stored policy: %w", err)
+			return InForce{}, fmt.Errorf("the stored policy: %w", err)
 		}
-		b.text, b.stored = text, rules
+		b.text, b.stored = text, inForce(rules)
 	}
 	return b.stored, nil
 }

@@ -53,6 +53,8 @@ type Plan[Out any] struct {
 	Facts    []fact
 	// Fits is the most money, in minor units, that the policy would not refuse.
 	Fits int64
+	// Held is the money, in minor units, that requests which wait have reserved.
+	Held int64
 	// Earlier is the answer that the same request got before; nil on a first one.
 	// It is returned in place of everything else.
 	Earlier *Out
@@ -70,6 +72,7 @@ type plan struct {
 	decision policy.Decision
 	facts    []fact
 	fits     int64
+	held     int64
 	earlier  any
 	perform  func(tx *store.Tx) (any, error)
 	parked   func(a store.Approval) any
@@ -80,7 +83,7 @@ type plan struct {
 // in force, and who calls for whom.
 type Scope struct {
 	*store.View
-	Rules     policy.Rules
+	Rules     InForce
 	Principal store.Principal
 	Customer  string // key; "" where the tool needs none
 	// Approval is the request that a human has just approved, when an operator
@@ -134,7 +137,7 @@ func define[In, Out any](s spec[In, Out]) *Tool {
 }
 
 func (p Plan[Out]) erase() plan {
-	erased := plan{decision: p.Decision, facts: p.Facts, fits: p.Fits, repeat: p.Repeat}
+	erased := plan{decision: p.Decision, facts: p.Facts, fits: p.Fits, held: p.Held, repeat: p.Repeat}
 	if p.Earlier != nil {
 		erased.earlier = *p.Earlier
 	}

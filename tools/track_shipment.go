@@ -1,6 +1,8 @@
 package tools
 
 import (
+	"slices"
+
 	"countersign/policy"
 )
 
@@ -15,6 +17,29 @@ type ShipmentAnswer struct {
 	OrderStatus    string   `json:"order_status"`
 	Parcels        []Parcel `json:"parcels"`
 	ParcelsOmitted int      `json:"parcels_omitted,omitempty"`
+	More           string   `json:"how_to_see_more,omitempty"` // where something is left out
+}
+
+// moreOfShipment is for what no argument can show.
+const moreOfShipment = "These are the newest scans and parcels. The carrier shows all of them by the tracking number."
+
+// shorter leaves out the oldest scan of the parcel that shows most.
+func (a ShipmentAnswer) shorter() (shortener, bool) {
+	a.More = moreOfShipment
+	a.Parcels = slices.Clone(a.Parcels)
+	most := 0
+	for i, p := range a.Parcels {
+		if len(p.Scans.Value) > len(a.Parcels[most].Scans.Value) {
+			most = i
+		}
+	}
+	if len(a.Parcels) == 0 || len(a.Parcels[most].Scans.Value) == 0 {
+		return a, false
+	}
+	p := &a.Parcels[most]
+	p.Scans.Value = p.Scans.Value[1:]
+	p.ScansOmitted++
+	return a, true
 }
 
 // Parcel is one parcel and its journey.
@@ -39,14 +64,14 @@ type Scan struct {
 // What a tracking answer shows of long lists.
 const (
 	mostParcels  = 10
-	mostScans    = 24 // over all parcels
-	mostScanText = 120
+	mostScans    = 24  // over all parcels
+	mostScanText = 200 // bytes
 )
 
 var trackShipment = define(spec[TrackShipmentArgs, ShipmentAnswer]{
 	Name:  "track_shipment",
 	Title: "Track a parcel",
-	Description: "Shows where an order's parcels (packages, shipments, deliveries) are: carrier, tracking number, status, expected date and " +
+	Description: "Shows where an order's parcels are (parcel, package, shipment, delivery; late or lost): carrier, tracking number, status, expected date and " +
 		"scans. Use it for \"where is my order?\". Changes nothing.",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,
@@ -73,15 +98,15 @@ func answerShipment(s *Scope, in TrackShipmentArgs) (a ShipmentAnswer, err error
 		for _, sc := range scans {
 			shown = append(shown, Scan{rfc3339(sc.At), scanText(sc.Location), scanText(sc.Status), scanText(sc.Description)})
 		}
+		if a.ParcelsOmitted > 0 || count > len(shown) {
+			a.More = moreOfShipment
+		}
 		a.Parcels = append(a.Parcels, Parcel{
-			Carrier: Visible(sh.Carrier), TrackingNumber: Visible(sh.TrackingNumber), Status: sh.Status, ETA: sh.ETA,
+			Carrier: scanText(sh.Carrier), TrackingNumber: scanText(sh.TrackingNumber), Status: sh.Status, ETA: sh.ETA,
 			DeliveredAt: rfc3339(sh.Delivered), Scans: untrusted(shown), ScansOmitted: count - len(shown),
 		})
 	}
 	return a, nil
 }
 
-func scanText(text string) string {
-	short, _ := cut(Visible(text), mostScanText)
-	return short
-}
+func scanText(text string) string { return short(text, mostScanText) }

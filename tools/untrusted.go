@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 )
 
 // Untrusted wraps what a customer, a carrier, an article's author or a model
@@ -45,27 +44,4 @@ func hidden(r rune) bool {
 		return true
 	}
 	return unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r)
-}
-
-// cut shortens text to at most n characters and reports whether it did.
-func cut(text string, n int) (string, bool) {
-	runes := 0
-	for i := range text {
-		if runes == n {
-			return text[:i], true
-		}
-		runes++
-	}
-	return text, false
-}
-
-// cutBytes shortens text to at most n bytes, between characters.
-func cutBytes(text string, n int) (string, bool) {
-	if len(text) <= n {
-		return text, false
-	}
-	for n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n], true
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"countersign/approvals"
 	"countersign/policy"
@@ -42,6 +43,9 @@ func (o *Office) Reject(ctx context.Context, id, note string) (decided store.App
 		if err != nil {
 			return err
 		}
+		if strings.TrimSpace(note) == "" {
+			return &Error{Kind: Invalid, Code: policy.InvalidArguments, Message: "a rejection needs a note: it tells the agent, and so the customer, why"}
+		}
 		a.State, a.DecidedBy, a.Note = store.Rejected, s.Operator.ID, note
 		if err := s.claim(a); err != nil {
 			return err
@@ -73,7 +77,10 @@ func (s *Session) claimable(id string) (store.Approval, error) {
 	if a.State != store.Pending {
 		return a, decidedAlready(a)
 	}
-	return a, approvals.Check(a)
+	if err := approvals.Check(a); err != nil {
+		return a, &Error{Kind: Failed, Code: RequestAltered, Message: err.Error()}
+	}
+	return a, nil
 }
 
 func decidedAlready(a store.Approval) *Error {
@@ -139,6 +146,9 @@ func (s *Session) claim(a store.Approval) error {
 // unfit says why a request can't be done, and ends it if none of it can.
 func (s *Session) unfit(a store.Approval, plan tools.Replanned) error {
 	code, message := plan.Decision.Code, plan.Decision.Message
+	if code == policy.NothingToRefund && plan.Held > 0 { // those may still be rejected, or expire
+		return conflict(code, "%s doesn't fit now and keeps waiting: other requests on the order hold what is left; decide those first", a.ID)
+	}
 	switch code {
 	case policy.OrderCancelled, policy.NothingToRefund, policy.RefundWindowExpired:
 		a.State, a.DecidedBy, a.Note, a.ApprovedAmount = store.Stale, "", "", 0

@@ -53,6 +53,7 @@ const (
 	AlreadyDecided policy.Code = "already_decided"
 	RequestExpired policy.Code = "request_expired"
 	RequestStale   policy.Code = "request_stale"
+	RequestAltered policy.Code = "request_altered"
 	AlreadyClosed  policy.Code = "already_closed"
 )
 
@@ -90,7 +91,7 @@ func (o *Office) Do(ctx context.Context, action string, min policy.Role, work fu
 type Session struct {
 	*store.Tx
 	Operator store.Principal
-	Rules    policy.Rules
+	Rules    tools.InForce
 	Entry    audit.Entry
 }
 
@@ -102,7 +103,7 @@ func (o *Office) enter(s *Session, action string, min policy.Role) (err error) {
 	if s.Operator, err = s.PrincipalByToken(o.Caller.Token); err != nil {
 		return err
 	}
-	s.Entry.Principal, s.Entry.Policy = s.Operator, s.Rules.Version()
+	s.Entry.Principal, s.Entry.Policy = s.Operator, s.Rules.Version
 	if o.AgentShell && min == policy.Manager {
 		return &Error{Kind: NotPermitted, Code: AgentShell, Message: fmt.Sprintf(
 			"%q is for people: this shell seems to be an agent's; run it in a terminal of your own", action)}
