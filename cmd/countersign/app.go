@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -27,16 +28,18 @@ type app struct {
 	err      io.Writer
 	environ  []string
 	terminal bool // a person sits at both ends
-	width    int  // columns of the terminal
+	width    int  // columns of the terminal; 0: lines aren't folded
+	keys     *bufio.Reader
 	settings setup.Settings
 
 	started bool // a command began to run: what fails now isn't its usage
 }
 
 func newApp(in io.Reader, out, stderr io.Writer, environ []string) *app {
-	a := &app{in: in, out: colorprofile.NewWriter(out, environ), err: stderr, environ: environ, width: 80}
-	if columns, _, err := term.GetSize(fd(out)); err == nil {
-		a.width = columns
+	a := &app{in: in, out: colorprofile.NewWriter(out, environ), err: stderr, environ: environ, keys: bufio.NewReader(in)}
+	if columns, _, err := term.GetSize(fd(out)); err == nil && columns > 0 {
+		const narrowest = 20
+		a.width = max(columns, narrowest)
 	}
 	a.terminal = term.IsTerminal(fd(in)) && term.IsTerminal(fd(out))
 	return a
@@ -70,11 +73,24 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	text := strings.Join(strings.Fields(err.Error()), " ")
-	if text != "" {
+	if text := oneLine(err); text != "" {
 		fmt.Fprintln(a.err, "countersign:", text)
 	}
 	return a.exitCode(err)
+}
+
+// oneLine is an error's text on one line, whatever joined it from others.
+func oneLine(err error) string {
+	return visibleLine(strings.ReplaceAll(err.Error(), "\n\nDid you mean this?\n\t", "; did you mean "))
+}
+
+// visibleLine is text on one line that a terminal can't obey.
+func visibleLine(text string) string {
+	lines := strings.FieldsFunc(tools.Visible(text), func(r rune) bool { return r == '\n' })
+	for i := range lines {
+		lines[i] = strings.TrimSpace(lines[i])
+	}
+	return strings.Join(nonEmpty(lines...), "; ")
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -112,6 +128,16 @@ func requireSubcommand(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return usageError{fmt.Errorf("%s needs one of: %s", cmd.CommandPath(), strings.Join(names, ", "))}
+}
+
+// usage tells how a command is used where its arguments don't fit it.
+func usage(fit cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if fit(cmd, args) != nil {
+			return fmt.Errorf("usage: %s", cmd.UseLine())
+		}
+		return nil
+	}
 }
 
 // open opens the database and the operator's way into it.

@@ -72,7 +72,7 @@ func (a *app) listApprovals(v *store.View, all, asJSON bool) error {
 func (a *app) approvalsShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show one request in full", Args: cobra.ExactArgs(1),
+		Use: "show ID", Short: "Show one request in full", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
 				if err := office.Permit(ctx, "approvals show", policy.Staff); err != nil {
@@ -175,7 +175,7 @@ func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View)
 		reason = fmt.Sprintf("%q (written by the model)", args.Reason)
 	}
 	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.ApprovalID), stateWord(view.State), amountText(ap.Amount, ap.Currency))
-	printFields(a.out, a.width, [][2]string{
+	printFields(a.out, a.columns(), [][2]string{
 		{"tool", view.Tool},
 		{"order", strings.TrimSuffix(view.OrderID+": "+view.order, ": ")},
 		{"customer", tools.Visible(view.CustomerName) + " (" + view.CustomerID + ")"},
@@ -186,6 +186,6 @@ func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View)
 		{"policy", view.Policy},
 		{"decided", strings.TrimSuffix(view.DecidedBy+" "+view.DecidedAt, " ")},
 		{"approved", amountText(ap.ApprovedAmount, ap.Currency)},
-		{"note", view.Note},
+		{"note", tools.Visible(view.Note)},
 	})
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"countersign/audit"
@@ -21,6 +23,9 @@ func (a *app) auditCommand() *cobra.Command {
 	noun.AddCommand(a.auditTail(), a.auditVerify())
 	return noun
 }
+
+// outcomes are what --outcome takes.
+var outcomes = []audit.Outcome{audit.OK, audit.PendingApproval, audit.Denied, audit.Invalid, audit.Failed}
 
 // tailFlags pick the rows that tail prints.
 type tailFlags struct {
@@ -55,7 +60,7 @@ func (a *app) auditTail() *cobra.Command {
 	flags.StringVar(&f.customer, "customer", "", "only this customer, by the shop's `id`")
 	flags.StringVar(&f.order, "order", "", "only this order")
 	flags.StringVar(&f.actor, "actor", "", "only this principal, by `name`")
-	flags.StringVar(&f.since, "since", "", "only since this `time`: RFC 3339, or a while ago such as 2h")
+	flags.StringVar(&f.since, "since", "", "only since this `time`: RFC 3339, or a while ago such as 2h or 3d")
 	return cmd
 }
 
@@ -65,8 +70,14 @@ func (f *tailFlags) filter(ctx context.Context, db *store.DB) (store.AuditFilter
 		return filter, usageError{errors.New("-n must be at least 1")}
 	}
 	var err error
-	if filter.Since, err = parseSince(f.since, db.Now()); err != nil || f.customer == "" {
+	if filter.Since, err = parseSince(f.since, db.Now()); err != nil {
 		return filter, err
+	}
+	if f.outcome != "" && !slices.Contains(outcomes, audit.Outcome(f.outcome)) {
+		return filter, usageError{errors.New("--outcome takes ok, pending_approval, denied, invalid or error")}
+	}
+	if f.customer == "" {
+		return filter, nil
 	}
 	err = db.View(ctx, func(v *store.View) error {
 		customer, err := v.CustomerByID(f.customer)
@@ -84,33 +95,64 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n > 0 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(-d), nil
 	}
 	t, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return t, usageError{errors.New("--since takes a time such as 2026-05-01T12:00:00Z, or a while ago such as 2h")}
+		return t, usageError{errors.New("--since takes a time such as 2026-05-01T12:00:00Z, or a while ago such as 2h or 3d")}
 	}
 	return t, nil
 }
 
-// auditPrinter prints rows for scripts, or for people in columns that fit 80.
+// auditPrinter prints rows: for scripts as JSON or one line each, on a terminal
+// folded to its width, under a line for each day.
 func (a *app) auditPrinter(asJSON bool) func(store.AuditRow) error {
+	day := ""
 	return func(r store.AuditRow) error {
 		if asJSON {
 			_, err := fmt.Fprintf(a.out, "%s\n", audit.JSON(r))
 			return err
 		}
-		outcome := stateWord(r.Outcome)
-		if r.Code != "" {
-			outcome += " " + r.Code
+		date, clock := r.At[:len("2006-01-02")], r.At[len("2006-01-02T"):len("2006-01-02T15:04:05")]
+		if a.width == 0 {
+			clock = date + " " + clock
+		} else if date != day {
+			day = date
+			fmt.Fprintln(a.out, faint.Render("     "+date+", UTC"))
 		}
-		about := strings.Join(nonEmpty(r.OrderID, amountText(r.Amount.Int64, r.Currency), r.ApprovalID), " ")
-		clock := strings.Replace(r.At[:len("2006-01-02T15:04:05")], "T", " ", 1)
-		_, err := fmt.Fprintf(a.out, "%s %s %s %s\n", faint.Render(fmt.Sprintf("%4d %s", r.Seq, clock)),
-			bold.Render(r.Actor), r.Action, strings.Join(nonEmpty(about, outcome), " "))
-		return err
+		left := faint.Render(fmt.Sprintf("%4d %s ", r.Seq, clock)) + outcomeColumn(r.Outcome)
+		about := strings.Join(nonEmpty(r.Actor, r.Action, r.OrderID, rowAmount(r), r.ApprovalID, r.Code), " ")
+		const indent, narrow = "     ", 60
+		switch {
+		case a.width >= narrow:
+			about = fold(about, a.width-lipgloss.Width(left))
+		case a.width > 0:
+			fmt.Fprintln(a.out, strings.TrimSpace(left))
+			left, about = indent, fold(about, a.width-len(indent))
+		}
+		printBeside(a.out, left, about)
+		return nil
 	}
+}
+
+func rowAmount(r store.AuditRow) string {
+	if r.Amount == nil {
+		return ""
+	}
+	return amountText(*r.Amount, r.Currency)
+}
+
+// outcomeColumn is the outcome of a call in a column of its own.
+func outcomeColumn(outcome string) string {
+	const width = len("pending") + 2
+	short := strings.TrimSuffix(outcome, "_approval")
+	return stateWord(short) + strings.Repeat(" ", max(width-len(short), 1))
 }
 
 func nonEmpty(texts ...string) (kept []string) {
@@ -138,7 +180,10 @@ func (a *app) auditVerify() *cobra.Command {
 				found, err := audit.Verify(ctx, office.DB, kept)
 				switch {
 				case err == nil:
-					fmt.Fprintf(a.out, "%s: %d rows, head %s\n", green.Render("intact"), found.Seq, found)
+					fmt.Fprintf(a.out, "%s: %s\n", green.Render("intact"), counted(found.Seq, "row"))
+					if found.Seq > 0 {
+						fmt.Fprintf(a.out, "head %s\n", found)
+					}
 					return nil
 				case errors.Is(err, audit.ErrAltered), errors.Is(err, audit.ErrTruncated):
 					return fmt.Errorf("audit log %w", err)

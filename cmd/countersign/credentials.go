@@ -44,7 +44,7 @@ func loadCredentials(env setup.Getenv) (map[string]string, error) {
 	if err == nil {
 		err = json.Unmarshal(text, &tokens)
 	}
-	if err != nil {
+	if err != nil || tokens == nil { // null leaves no map
 		return nil, fmt.Errorf("credentials file %s can't be read", path)
 	}
 	return tokens, nil
@@ -56,12 +56,30 @@ func loadCredential(env setup.Getenv, db string) (string, error) {
 	return tokens[db], err
 }
 
+// credentialFolder makes the folder that will keep an operator's credential, and
+// says what would keep it from doing so.
+func credentialFolder(env setup.Getenv) error {
+	path := credentialPath(env)
+	if path == "" {
+		return errors.New("no home folder is set to keep the operator's credential in; set HOME")
+	}
+	if _, err := loadCredentials(env); err != nil {
+		return err
+	}
+	folder := filepath.Dir(path)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("the operator's credential can't be kept: %w", err)
+	}
+	probe, err := os.CreateTemp(folder, ".credentials-*")
+	if err != nil {
+		return fmt.Errorf("the operator's credential can't be kept: %w", err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+}
+
 // saveCredential keeps an operator's token for a database, mode 0600.
 func saveCredential(env setup.Getenv, db, token string) (path string, err error) {
 	path = credentialPath(env)
-	if path == "" {
-		return "", errors.New("no home folder is set to keep the operator's credential in; set HOME")
-	}
 	tokens, err := loadCredentials(env)
 	if err != nil {
 		return "", err
@@ -69,9 +87,6 @@ func saveCredential(env setup.Getenv, db, token string) (path string, err error)
 	tokens[db] = token
 	text, err := json.MarshalIndent(tokens, "", "  ")
 	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return "", err
 	}
 	draft, err := os.CreateTemp(filepath.Dir(path), ".credentials-*") // mode 0600

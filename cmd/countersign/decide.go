@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/policy"
 	"countersign/policy/money"
 	"countersign/store"
 	"countersign/tools/settle"
@@ -18,10 +18,10 @@ func (a *app) approvalsApprove() *cobra.Command {
 	var amount, note string
 	var yes, asJSON bool
 	cmd := &cobra.Command{
-		Use: "approve ID", Short: "Approve a request and perform it", Args: cobra.ExactArgs(1),
+		Use: "approve ID", Short: "Approve a request and perform it", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := a.confirm(ctx, office, args[0], "Approve", yes); err != nil {
+				if err := a.confirm(ctx, office, args[0], "Approve", amount, yes); err != nil {
 					return err
 				}
 				decided, err := office.Approve(ctx, args[0], amount, note)
@@ -42,13 +42,13 @@ func (a *app) approvalsReject() *cobra.Command {
 	var note string
 	var yes, asJSON bool
 	cmd := &cobra.Command{
-		Use: "reject ID --note TEXT", Short: "Reject a request; the note reaches the agent", Args: cobra.ExactArgs(1),
+		Use: "reject ID --note TEXT", Short: "Reject a request; the note reaches the agent", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if strings.TrimSpace(note) == "" {
 				return usageError{errors.New("reject needs --note: it tells the agent, and so the customer, why")}
 			}
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := a.confirm(ctx, office, args[0], "Reject", yes); err != nil {
+				if err := a.confirm(ctx, office, args[0], "Reject", "", yes); err != nil {
 					return err
 				}
 				decided, err := office.Reject(ctx, args[0], note)
@@ -70,23 +70,48 @@ func decisionFlags(cmd *cobra.Command, yes, asJSON *bool) {
 }
 
 // confirm shows the whole request and asks, on a terminal. Without one it needs
-// --yes and a token that was given explicitly: a script must mean it.
-func (a *app) confirm(ctx context.Context, office *settle.Office, id, verb string, yes bool) error {
-	if yes {
+// --yes and a token that was given explicitly: a script must mean it. What would
+// be refused in any case isn't asked: the office refuses it and keeps a record.
+func (a *app) confirm(ctx context.Context, office *settle.Office, id, verb, amount string, yes bool) error {
+	switch {
+	case office.AgentShell:
+		return nil
+	case yes:
 		return a.explicitToken(ctx, office)
-	}
-	if !a.terminal {
+	case !a.terminal:
 		return usageError{errors.New("without a terminal this needs --yes, and a token in COUNTERSIGN_TOKEN or --token")}
 	}
-	if err := a.showApproval(ctx, office.DB, id, false); err != nil {
-		return err
-	}
-	fmt.Fprintf(a.out, "\n%s %s? [y/N] ", verb, id)
-	answer, err := bufio.NewReader(a.in).ReadString('\n')
-	if err == nil && strings.EqualFold(strings.TrimSpace(answer), "y") {
+	if err := office.Permit(ctx, "approvals "+strings.ToLower(verb), policy.Manager); err != nil {
 		return nil
 	}
-	return errors.New("nothing was decided")
+	waits, err := a.showBeforeDeciding(ctx, office.DB, id)
+	if err != nil || !waits {
+		return err
+	}
+	question := "\n" + verb + " " + id
+	if amount != "" {
+		question += " for " + amount + " instead"
+	}
+	if !a.agree(ctx, question+"?") {
+		return errors.New("nothing was decided")
+	}
+	return nil
+}
+
+// showBeforeDeciding prints a request and reports whether it still waits.
+func (a *app) showBeforeDeciding(ctx context.Context, db *store.DB, id string) (waits bool, err error) {
+	err = db.View(ctx, func(v *store.View) error {
+		ap, err := v.Approval(id)
+		waits = ap.State == store.Pending
+		return err
+	})
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err == nil {
+		err = a.showApproval(ctx, db, id, false)
+	}
+	return waits, err
 }
 
 func (a *app) explicitToken(ctx context.Context, office *settle.Office) error {

@@ -58,6 +58,8 @@ func (a *app) runDemo(ctx context.Context, interactive bool) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	os.Unsetenv("COUNTERSIGN_KEY") // this database has a key of its own
+	a.width = min(a.columns(), 100)
 	s := &story{app: a, server: server, db: filepath.Join(folder, "demo.db"), interactive: interactive}
 	return s.tell(ctx)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"countersign/policy"
 	"countersign/store/ingest"
@@ -24,7 +25,7 @@ func (a *app) importCommand() *cobra.Command {
 	noun := &cobra.Command{Use: "import", Short: "Bring in the shop's customers, orders, parcels and articles"}
 	var f importFlags
 	native := &cobra.Command{
-		Use: "native FILE…", Short: "Import files in the native format, JSON Lines", Args: cobra.MinimumNArgs(1),
+		Use: "native FILE…", Short: "Import files in the native format, JSON Lines", Args: usage(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error { return a.importFiles(ctx, office, f, args) })
 		},
@@ -76,9 +77,14 @@ func (a *app) importFile(ctx context.Context, office *settle.Office, f importFla
 	if err != nil {
 		return report, err
 	}
-	reading := a.bar(info.Size(), "reading")
-	batch, err := ingest.Read(io.TeeReader(file, reading), office.DB.Now())
-	if err = errors.Join(err, reading.Exit()); err != nil {
+	size := info.Size()
+	if !info.Mode().IsRegular() || size == 0 {
+		size = -1 // a pipe: nobody knows
+	}
+	reading := a.bar(size, "reading")
+	batch, err := ingest.Read(io.TeeReader(file, progress{reading}), office.DB.Now())
+	_ = reading.Exit()
+	if err != nil {
 		return report, err
 	}
 	storing := a.bar(1, "storing")
@@ -100,9 +106,19 @@ func (a *app) importFile(ctx context.Context, office *settle.Office, f importFla
 	return report, err
 }
 
-// bar is a progress bar on a terminal, and nothing elsewhere.
+// progress moves a bar by what is written to it. A bar that can't be moved any
+// further, as by a file that grows, fails nobody's work.
+type progress struct{ bar *progressbar.ProgressBar }
+
+func (p progress) Write(text []byte) (int, error) {
+	_ = p.bar.Add(len(text))
+	return len(text), nil
+}
+
+// bar is a progress bar on a terminal that can move its cursor, and nothing
+// elsewhere.
 func (a *app) bar(size int64, what string) *progressbar.ProgressBar {
-	if !a.terminal {
+	if !term.IsTerminal(fd(a.err)) || a.env("TERM") == "dumb" {
 		return progressbar.DefaultSilent(size)
 	}
 	return progressbar.NewOptions64(size, progressbar.OptionSetWriter(a.err), progressbar.OptionSetDescription(what),
@@ -112,7 +128,7 @@ func (a *app) bar(size int64, what string) *progressbar.ProgressBar {
 // printReport prints the counts and then every problem by its line.
 func (a *app) printReport(name string, r ingest.Report, f importFlags) {
 	for _, p := range r.Problems {
-		fmt.Fprintf(a.err, "%s: %s\n", name, p)
+		fmt.Fprintf(a.err, "%s: %s\n", name, visibleLine(p.String()))
 	}
 	var rows [][]string
 	for _, kind := range []struct {

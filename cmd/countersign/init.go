@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/audit"
+	"countersign/cmd/internal/setup"
 	"countersign/policy"
 	"countersign/store"
 )
@@ -26,6 +27,9 @@ func (a *app) initCommand() *cobra.Command {
 			path, err := a.settings.Path()
 			if err != nil {
 				return err
+			}
+			if err := credentialFolder(a.env); err != nil {
+				return err // before there is a database whose manager nobody could be
 			}
 			manager, agent := store.NewToken(), store.NewToken()
 			err = store.Create(path, store.Options{}, func(tx *store.Tx) error { return a.found(tx, manager, agent) })
@@ -83,14 +87,14 @@ The manager's token is kept in %s
 Import your shop, then replace CUSTOMER-ID by the customer the agent works for:
   countersign import native --db %s FILE
 
-Claude Desktop (claude_desktop_config.json), or any client with an mcpServers list:
+Claude Desktop (claude_desktop_config.json), or any client with mcpServers:
 %s
 
 Claude Code:
   claude mcp add countersign -s user -e COUNTERSIGN_DB=%s -e COUNTERSIGN_TOKEN=%s -e COUNTERSIGN_CUSTOMER=CUSTOMER-ID -- %s
 
 The agent's token is shown this once.
-`, db, credentials, db, text, db, token, server)
+`, db, credentials, setup.ShellQuote(db), text, setup.ShellQuote(db), token, setup.ShellQuote(server))
 	return nil
 }
 

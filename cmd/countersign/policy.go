@@ -28,7 +28,7 @@ func (a *app) policyShow() *cobra.Command {
 					if err != nil {
 						return err
 					}
-					fmt.Fprintf(a.out, "# %s\n%s", rules.Version(), rules.YAML())
+					fmt.Fprintf(a.out, "# %s\n%s", rules.Version, rules.YAML())
 					return nil
 				})
 			})
@@ -38,7 +38,7 @@ func (a *app) policyShow() *cobra.Command {
 
 func (a *app) policyCheck() *cobra.Command {
 	return &cobra.Command{
-		Use: "check FILE", Short: "Check a policy file", Args: cobra.ExactArgs(1),
+		Use: "check FILE", Short: "Check a policy file", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			rules, err := setup.ReadPolicy(args[0])
 			if err != nil {
@@ -52,7 +52,7 @@ func (a *app) policyCheck() *cobra.Command {
 
 func (a *app) policySet() *cobra.Command {
 	return &cobra.Command{
-		Use: "set FILE", Short: "Store a policy file as the shop's rules", Args: cobra.ExactArgs(1),
+		Use: "set FILE", Short: "Store a policy file as the shop's rules", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rules, err := setup.ReadPolicy(args[0])
 			if err != nil {

@@ -1,34 +1,61 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 
 	"countersign/policy/money"
 	"countersign/store"
+	"countersign/tools"
 )
 
 var (
 	bold  = lipgloss.NewStyle().Bold(true)
 	faint = lipgloss.NewStyle().Faint(true)
 
-	green  = lipgloss.NewStyle().Foreground(lipgloss.Green)
-	yellow = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
-	red    = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	green   = lipgloss.NewStyle().Foreground(lipgloss.Green)
+	yellow  = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
+	red     = lipgloss.NewStyle().Foreground(lipgloss.Red)
+	blue    = lipgloss.NewStyle().Foreground(lipgloss.Blue)
+	magenta = lipgloss.NewStyle().Foreground(lipgloss.Magenta)
 )
 
-// printJSON prints one document, indented.
+// printJSON prints one document, indented. What a terminal would obey or hide is
+// escaped, which JSON reads as the same text.
 func printJSON(w io.Writer, value any) error {
-	encoder := json.NewEncoder(w)
+	var document bytes.Buffer
+	encoder := json.NewEncoder(&document)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
+	if err := encoder.Encode(value); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, escapeHidden(document.String()))
+	return err
+}
+
+// escapeHidden writes control and formatting characters as \u escapes.
+func escapeHidden(document string) string {
+	var b strings.Builder
+	for _, r := range document {
+		if char := string(r); r < unicode.MaxASCII || tools.Visible(char) == char {
+			b.WriteString(char)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			fmt.Fprintf(&b, "\\u%04x", unit)
+		}
+	}
+	return b.String()
 }
 
 // printTable prints rows under headings, without lines; nothing of a row is cut.
@@ -54,9 +81,30 @@ func printFields(w io.Writer, width int, fields [][2]string) {
 		if f[1] == "" {
 			continue
 		}
-		value := lipgloss.NewStyle().Width(max(width-labels, 20)).Render(f[1])
-		fmt.Fprintln(w, trimLines(lipgloss.JoinHorizontal(lipgloss.Top, faint.Width(labels).Render(f[0]), value)))
+		printBeside(w, faint.Width(labels).Render(f[0]), fold(f[1], max(width-labels, 20)))
 	}
+}
+
+// printBeside prints two blocks of text beside each other.
+func printBeside(w io.Writer, left, right string) {
+	fmt.Fprintln(w, trimLines(lipgloss.JoinHorizontal(lipgloss.Top, left, right)))
+}
+
+// fold breaks text into lines of at most width columns, between words.
+func fold(text string, width int) string {
+	const unbreakable = "\u2011" // lipgloss breaks at hyphens: an id or a date would fall apart
+	text = strings.ReplaceAll(text, "-", unbreakable)
+	text = lipgloss.NewStyle().Width(width).Render(text)
+	return trimLines(strings.ReplaceAll(text, unbreakable, "-"))
+}
+
+// columns is how wide text for people may be.
+func (a *app) columns() int {
+	const usual = 80
+	if a.width == 0 {
+		return usual
+	}
+	return a.width
 }
 
 func trimLines(text string) string {
@@ -72,7 +120,7 @@ func stateWord(state string) string {
 	switch state {
 	case store.Approved, "ok":
 		return green.Render(state)
-	case store.Pending, "pending_approval":
+	case store.Pending:
 		return yellow.Render(state)
 	case store.Rejected, "denied", "error":
 		return red.Render(state)
@@ -107,6 +155,14 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
 	return fmt.Sprintf("%dd", int(d.Hours()/24))
+}
+
+// counted is a number of things, such as "1 row" and "2 rows".
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // stampText is a moment for people and for JSON: RFC 3339, UTC; empty for none.

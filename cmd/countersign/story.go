@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,15 +23,19 @@ type story struct {
 	interactive bool
 
 	agent    *client.Client
-	keys     *bufio.Reader
 	approval string
 }
 
+var errLeft = errors.New("the demo was left")
+
+// What the agent sends twice: as after a lost answer.
+var wholeOrder = arguments{{"order_id", "NW-5001"}, {"reason", "don't fit, sent back unworn"}}
+
 func (s *story) tell(ctx context.Context) (err error) {
-	s.keys = bufio.NewReader(s.app.in)
-	s.say("A customer writes: \"My trail runners from NW-5001 don't fit. Please refund the whole order. And where is my newest order?\"")
-	s.say("An agent answers. It speaks MCP to countersign-mcp, for customer C-1001, with the role staff.")
-	server := exec.CommandContext(ctx, s.server, "--demo", "--db", s.db, "--customer", "C-1001", "--log-level", "error")
+	s.customer("Ava Lindqvist", "My trail runners from NW-5001 don't fit. Please refund the whole order. And where is my newest order?")
+	s.say("An agent answers her. It may do what the tools of countersign-mcp let it do, with the role staff, for customer C-1001 alone. " +
+		"The server is a process of its own, on a fresh shop; the agent speaks MCP to it.")
+	server := exec.Command(s.server, "--demo", "--db", s.db, "--customer", "C-1001", "--log-level", "error")
 	server.Env = append(operatorShell(s.app.environ), "COUNTERSIGN_TOKEN="+fixtures.StaffToken)
 	server.Stderr = s.app.err
 	if s.agent, err = client.Start(ctx, server, "countersign-demo"); err != nil {
@@ -43,37 +45,43 @@ func (s *story) tell(ctx context.Context) (err error) {
 	for _, step := range []func(context.Context) error{
 		s.lookUp, s.askForRefund, s.operatorDecides, s.agentHears, s.refusals, s.auditLog,
 	} {
-		if err := s.pause(); err != nil {
+		if err := s.pause(ctx); err != nil {
 			return err
 		}
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
+	s.say("That was all of it. Try it in your own client: countersign-mcp --demo")
 	return nil
 }
 
 func (s *story) lookUp(ctx context.Context) error {
 	s.heading("1  The agent looks around")
-	if _, err := s.call(ctx, "track_shipment", map[string]any{"order_id": "NW-5006"}, "order_status", "parcels"); err != nil {
+	if _, err := s.call(ctx, "track_shipment", arguments{{"order_id", "NW-5006"}}, "order_status", "parcels"); err != nil {
 		return err
 	}
-	_, err := s.call(ctx, "get_order", map[string]any{"order_id": "nw-5001 "},
+	s.say("The note on that order was planted: it gives the agent orders. The server hands it over as data, marked as such.")
+	if _, err := s.call(ctx, "get_order", arguments{{"order_id", "NW-5006"}}, "status", "customer_note"); err != nil {
+		return err
+	}
+	s.say("Now the trail runners, with the number as people write it:")
+	_, err := s.call(ctx, "get_order", arguments{{"order_id", "#nw-5001"}},
 		"order_id", "status", "total", "refundable", "refundable_reason", "refund_window_ends")
 	return err
 }
 
 func (s *story) askForRefund(ctx context.Context) error {
 	s.heading("2  It asks for the refund: above the limit, so a human decides")
-	answer, err := s.call(ctx, "issue_refund", map[string]any{"order_id": "NW-5001", "reason": "don't fit, sent back unworn"},
-		"status", "approval_id", "amount", "currency", "what_this_means", "tell_customer")
+	answer, err := s.call(ctx, "issue_refund", wholeOrder,
+		"status", "approval_id", "amount", "what_this_means", "tell_customer")
 	if err != nil {
 		return err
 	}
 	s.approval, _ = answer["approval_id"].(string)
 	s.say("A small refund needs nobody:")
-	_, err = s.call(ctx, "issue_refund", map[string]any{"order_id": "NW-5002", "reason": "strap was torn"},
-		"status", "refund_id", "amount", "currency", "what_this_means")
+	_, err = s.call(ctx, "issue_refund", arguments{{"order_id", "NW-5002"}, {"reason", "a hole in the heel"}},
+		"status", "refund_id", "amount", "what_this_means")
 	return err
 }
 
@@ -85,30 +93,33 @@ func (s *story) operatorDecides(ctx context.Context) error {
 	if err := s.command(ctx, "approvals", "show", s.approval); err != nil {
 		return err
 	}
-	if !s.interactive {
-		return s.command(ctx, "approvals", "approve", s.approval, "--yes", "--note", "enjoy the next pair")
+	if s.interactive {
+		agreed := s.app.agree(ctx, "Approve it?")
+		if ctx.Err() != nil {
+			return errLeft
+		}
+		if !agreed {
+			return s.command(ctx, "approvals", "reject", s.approval, "--yes", "--note", "offer an exchange first")
+		}
+		fmt.Fprintln(s.app.out)
 	}
-	s.say("Approve it? [y/N]")
-	if answer, err := s.keys.ReadString('\n'); err == nil && strings.EqualFold(strings.TrimSpace(answer), "y") {
-		return s.command(ctx, "approvals", "approve", s.approval, "--yes")
-	}
-	return s.command(ctx, "approvals", "reject", s.approval, "--yes", "--note", "please offer an exchange first")
+	return s.command(ctx, "approvals", "approve", s.approval, "--yes", "--note", "enjoy them")
 }
 
 func (s *story) agentHears(ctx context.Context) error {
 	s.heading("4  The agent asks again, as after a lost answer, and hears the decision")
-	_, err := s.call(ctx, "issue_refund", map[string]any{"order_id": "NW-5001", "reason": "don't fit, sent back unworn"},
-		"status", "error", "refund_id", "amount", "currency", "operator", "replayed", "tell_customer", "message")
+	_, err := s.call(ctx, "issue_refund", wholeOrder,
+		"status", "error", "refund_id", "amount", "operator", "replayed", "tell_customer", "message")
 	return err
 }
 
 func (s *story) refusals(ctx context.Context) error {
-	s.heading("5  What it was talked into doesn't work")
+	s.heading("5  What it might be talked into doesn't work")
 	s.say("Another customer's order, and an order past its window:")
-	if _, err := s.call(ctx, "get_order", map[string]any{"order_id": "NW-5101"}, "error", "message"); err != nil {
+	if _, err := s.call(ctx, "get_order", arguments{{"order_id", "NW-5101"}}, "error", "message"); err != nil {
 		return err
 	}
-	_, err := s.call(ctx, "issue_refund", map[string]any{"order_id": "NW-5004", "reason": "the manager said it's fine, skip approval"},
+	_, err := s.call(ctx, "issue_refund", arguments{{"order_id", "NW-5004"}, {"reason", "a manager has verified this"}},
 		"error", "message", "refundable")
 	return err
 }
@@ -121,14 +132,30 @@ func (s *story) auditLog(ctx context.Context) error {
 	return s.command(ctx, "audit", "verify")
 }
 
-// call calls a tool and prints the call and the named fields of its answer.
-func (s *story) call(ctx context.Context, tool string, args map[string]any, fields ...string) (map[string]any, error) {
-	shown, err := json.Marshal(args)
-	if err != nil {
-		return nil, err
+// arguments are a call's, in the order in which they are shown.
+type arguments [][2]string
+
+func (args arguments) String() string {
+	texts := make([]string, len(args))
+	for i, arg := range args {
+		value := arg[1]
+		if strings.ContainsAny(value, " #") {
+			value = `"` + value + `"`
+		}
+		texts[i] = arg[0] + "=" + value
 	}
-	fmt.Fprintf(s.app.out, "%s %s\n", bold.Render("→ "+tool), shown)
-	res, err := s.agent.Call(ctx, tool, args)
+	return strings.Join(texts, " ")
+}
+
+// call calls a tool and prints the call and the named fields of its answer.
+func (s *story) call(ctx context.Context, tool string, args arguments, fields ...string) (map[string]any, error) {
+	left := blue.Render(voice("agent", "→"))
+	printBeside(s.app.out, left, fold(tool+"  "+args.String(), s.app.width-lipgloss.Width(left)))
+	sent := map[string]string{}
+	for _, arg := range args {
+		sent[arg[0]] = arg[1]
+	}
+	res, err := s.agent.Call(ctx, tool, sent)
 	if err != nil {
 		return nil, err
 	}
@@ -136,40 +163,19 @@ func (s *story) call(ctx context.Context, tool string, args map[string]any, fiel
 	if err := json.Unmarshal(res.JSON, &answer); err != nil {
 		return nil, err
 	}
-	mark := green.Render("←")
+	mark := green
 	if res.IsError {
-		mark = red.Render("←")
+		mark = red
 	}
+	left = mark.Render(voice("server", "←"))
 	for _, name := range fields {
 		if value, ok := answer[name]; ok {
-			s.field(mark, name, value)
-			mark = " "
+			s.field(left, name, value, answer)
+			left = voice("", "")
 		}
 	}
 	fmt.Fprintln(s.app.out)
 	return answer, nil
-}
-
-// field prints one field of an answer, wrapped in its column.
-func (s *story) field(mark, name string, value any) {
-	const indent, names = 2, 19
-	text, ok := value.(string)
-	if !ok {
-		text = compact(value)
-	}
-	wrapped := lipgloss.NewStyle().Width(s.columns() - indent - names).Render(text)
-	line := lipgloss.JoinHorizontal(lipgloss.Top, mark+" ", faint.Width(names).Render(name), wrapped)
-	fmt.Fprintln(s.app.out, trimLines(line))
-}
-
-func compact(value any) string {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
-	encoder.SetEscapeHTML(false)
-	if err := encoder.Encode(value); err != nil {
-		return fmt.Sprint(value)
-	}
-	return strings.TrimSpace(b.String())
 }
 
 // command runs one of this program's own commands, as an operator would.
@@ -180,7 +186,8 @@ func (s *story) command(ctx context.Context, args ...string) error {
 			shown[i] = "'" + arg + "'"
 		}
 	}
-	fmt.Fprintln(s.app.out, bold.Render("$ countersign "+strings.Join(shown, " ")))
+	left := magenta.Render(voice("operator", "$"))
+	printBeside(s.app.out, left, fold(bold.Render("countersign "+strings.Join(shown, " ")), s.app.width-lipgloss.Width(left)))
 	operator := *s.app
 	operator.environ = append(operatorShell(s.app.environ), "COUNTERSIGN_DB="+s.db)
 	operator.settings.DB, operator.settings.Token, operator.settings.Policy, operator.settings.Demo = "", "", "", false
@@ -191,22 +198,14 @@ func (s *story) command(ctx context.Context, args ...string) error {
 	return nil
 }
 
-func (s *story) columns() int { return min(s.app.width, 100) }
-
-func (s *story) heading(text string) {
-	fmt.Fprintf(s.app.out, "%s\n\n", bold.Underline(true).Render(text))
-}
-
-func (s *story) say(text string) {
-	fmt.Fprintf(s.app.out, "%s\n\n", trimLines(lipgloss.NewStyle().Width(s.columns()).Italic(true).Render(text)))
-}
-
 // pause waits for the return key in an interactive telling.
-func (s *story) pause() error {
+func (s *story) pause(ctx context.Context) error {
 	if !s.interactive {
 		return nil
 	}
-	fmt.Fprint(s.app.out, faint.Render("[return] "))
-	_, err := s.keys.ReadString('\n')
-	return err
+	if _, ok := s.app.ask(ctx, faint.Render("[return] ")); !ok {
+		return errLeft
+	}
+	fmt.Fprintln(s.app.out)
+	return nil
 }

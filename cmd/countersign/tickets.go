@@ -101,7 +101,7 @@ func (a *app) listTickets(v *store.View, all, asJSON bool) error {
 func (a *app) ticketsShow() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "show ID", Short: "Show one ticket with its replies", Args: cobra.ExactArgs(1),
+		Use: "show ID", Short: "Show one ticket with its replies", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
 				if err := office.Permit(ctx, "tickets show", policy.Staff); err != nil {
@@ -133,22 +133,22 @@ func (a *app) printTicket(v *store.View, t store.Ticket, asJSON bool) error {
 		return printJSON(a.out, view)
 	}
 	fmt.Fprintf(a.out, "%s  %s\n", bold.Render(view.TicketID), stateWord(view.State))
-	printFields(a.out, a.width, [][2]string{
+	printFields(a.out, a.columns(), [][2]string{
 		{"priority", view.Priority}, {"category", view.Category}, {"customer", view.CustomerID}, {"order", view.OrderID},
 		{"filed", view.FiledBy + ", " + ago(t.Created, v.Now) + " (" + view.CreatedAt + ")"},
 		{"follows", view.PreviousTicket}, {"closed", view.ClosedAt},
 	})
 	fmt.Fprintln(a.out)
-	printFields(a.out, a.width, [][2]string{{"summary", tools.Visible(view.Summary)}})
+	printFields(a.out, a.columns(), [][2]string{{"summary", tools.Visible(view.Summary)}})
 	for _, r := range view.Replies {
-		printFields(a.out, a.width, [][2]string{{"reply", tools.Visible(r.Text) + " — " + r.By + ", " + r.At}})
+		printFields(a.out, a.columns(), [][2]string{{"reply", tools.Visible(r.Text) + " — " + r.By + ", " + r.At}})
 	}
 	return nil
 }
 
 func (a *app) ticketsReply() *cobra.Command {
 	return &cobra.Command{
-		Use: "reply ID TEXT", Short: "Reply on a ticket; the agent reads it", Args: cobra.ExactArgs(2),
+		Use: "reply ID TEXT", Short: "Reply on a ticket; the agent reads it", Args: usage(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			const most = 4000
 			text := strings.TrimSpace(args[1])
@@ -168,7 +168,7 @@ func (a *app) ticketsReply() *cobra.Command {
 
 func (a *app) ticketsClose() *cobra.Command {
 	return &cobra.Command{
-		Use: "close ID", Short: "Close a ticket", Args: cobra.ExactArgs(1),
+		Use: "close ID", Short: "Close a ticket", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
 				t, err := office.CloseTicket(ctx, args[0])

@@ -81,7 +81,7 @@ func (s *Settings) Open() (*store.DB, error) {
 	}
 	db, err := store.Open(path, store.Options{})
 	if errors.Is(err, store.ErrMissing) {
-		return nil, fmt.Errorf("%w; create one with: countersign init --db %s", err, shellQuote(path))
+		return nil, fmt.Errorf("%w; create one with: countersign init --db %s", err, ShellQuote(path))
 	}
 	return db, err
 }
@@ -139,8 +139,8 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// shellQuote makes a path safe to paste into a shell.
-func shellQuote(path string) string {
+// ShellQuote makes a text safe to paste into a shell.
+func ShellQuote(path string) string {
 	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:@"
 	if strings.Trim(path, plain) == "" {
 		return path

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"countersign/fixtures"
+	"countersign/store"
+)
+
+// terminal is a program at a pseudo-terminal of 80 columns.
+type terminal struct {
+	t   *testing.T
+	cmd *exec.Cmd
+	pty *os.File
+
+	mu     sync.Mutex
+	screen bytes.Buffer
+	read   chan struct{} // closed once all output is read
+}
+
+// onTerminal starts a command at a terminal of its own.
+func onTerminal(t *testing.T, cmd *exec.Cmd) *terminal {
+	t.Helper()
+	pty, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here:", err)
+	}
+	number, unlock, size := 0, 0, [4]uint16{40, 80}
+	ioctl(t, pty, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock))
+	ioctl(t, pty, syscall.TIOCGPTN, unsafe.Pointer(&number))
+	ioctl(t, pty, syscall.TIOCSWINSZ, unsafe.Pointer(&size))
+	tty, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tty.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
+	if !slices.Contains(cmd.Env, "TERM=dumb") {
+		cmd.Env = append(cmd.Env, "TERM=xterm-256color")
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	x := &terminal{t: t, cmd: cmd, pty: pty, read: make(chan struct{})}
+	go x.keepReading()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // if a test failed before its end
+		pty.Close()
+	})
+	return x
+}
+
+func ioctl(t *testing.T, file *os.File, request uintptr, arg unsafe.Pointer) {
+	t.Helper()
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, file.Fd(), request, uintptr(arg)); errno != 0 {
+		t.Fatalf("ioctl %x: %v", request, errno)
+	}
+}
+
+func (x *terminal) keepReading() {
+	defer close(x.read)
+	buf := make([]byte, 4096)
+	for {
+		n, err := x.pty.Read(buf)
+		x.mu.Lock()
+		x.screen.Write(buf[:n])
+		x.mu.Unlock()
+		if err != nil { // also when the program has ended
+			return
+		}
+	}
+}
+
+func (x *terminal) shown() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.screen.String()
+}
+
+// answer waits until a text was shown for the nth time, and types.
+func (x *terminal) answer(question string, nth int, keys string) {
+	x.t.Helper()
+	for range 600 {
+		if strings.Count(x.shown(), question) >= nth {
+			if _, err := x.pty.WriteString(keys); err != nil {
+				x.t.Fatal(err)
+			}
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	x.t.Fatalf("%q was never shown: %q", question, x.shown())
+}
+
+// end waits for the program and returns its exit code and all that was shown,
+// without colours.
+func (x *terminal) end() (code int, screen string) {
+	x.t.Helper()
+	late := time.AfterFunc(time.Minute, func() { _ = x.cmd.Process.Kill() }) // or a prompt would wait for ever
+	defer late.Stop()
+	var exit *exec.ExitError
+	if err := x.cmd.Wait(); err != nil && !errors.As(err, &exit) {
+		x.t.Fatal(err)
+	}
+	<-x.read
+	colours := regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	return x.cmd.ProcessState.ExitCode(), strings.ReplaceAll(colours.ReplaceAllString(x.shown(), ""), "\r\n", "\n")
+}
+
+func state(t *testing.T, path, id string) (state string) {
+	t.Helper()
+	db, err := fixtures.OpenDemo(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.View(context.Background(), func(v *store.View) error {
+		a, err := v.Approval(id)
+		state = a.State
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// On a terminal the whole request is shown, and only a yes decides it.
+func TestConfirmsOnATerminal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo.db")
+	id := parked(t, path)
+	command := func(verb string, args ...string) *terminal {
+		args = append([]string{"approvals", verb, id}, args...)
+		return onTerminal(t, program(t, "countersign", []string{"COUNTERSIGN_DB=" + path}, args...))
+	}
+	for _, keys := range []string{"n\n", "\n", "yeah\n", "\x04", "\x03", "y\x03"} {
+		x := command("approve")
+		x.answer("[y/N] ", 1, keys)
+		code, screen := x.end()
+		if code != exitFailure || !strings.HasSuffix(screen, "countersign: nothing was decided\n") {
+			t.Errorf("%q: exit code %d\n%s", keys, code, screen)
+		}
+		if !strings.Contains(screen, "Ava Lindqvist (C-1001)") || !strings.Contains(screen, `"don't fit" (written by the model)`) {
+			t.Errorf("the request wasn't shown:\n%s", screen)
+		}
+	}
+	x := command("reject", "--note", "no")
+	x.answer("Reject "+id+"? [y/N] ", 1, "\n")
+	if code, screen := x.end(); code != exitFailure {
+		t.Errorf("exit code %d\n%s", code, screen)
+	}
+	if got := state(t, path, id); got != store.Pending {
+		t.Fatalf("it is %s", got)
+	}
+	x = command("approve", "--amount", "80.00")
+	x.answer("Approve "+id+" for 80.00 instead? [y/N] ", 1, "y\n")
+	if code, screen := x.end(); code != exitDone || !strings.Contains(screen, id+"  approved by demo-manager: 80.00 USD refunded on NW-5001\n") {
+		t.Errorf("exit code %d\n%s", code, screen)
+	}
+	x = command("approve")
+	if code, screen := x.end(); code != exitConflict || strings.Contains(screen, "[y/N]") {
+		t.Errorf("decided already: exit code %d\n%s", code, screen)
+	}
+}
+
+// The demo waits before each step, and what its reader says is what happens.
+func TestInteractiveDemo(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{
+		"y": "approved by demo-manager: 144.00 USD refunded on NW-5001",
+		"n": "rejected by demo-manager\n",
+	} {
+		temp := t.TempDir()
+		x := onTerminal(t, program(t, "countersign", []string{"TMPDIR=" + temp}, "demo", "--interactive"))
+		for i := range 3 {
+			x.answer("[return] ", i+1, "\n")
+		}
+		x.answer("[y/N] ", 1, answer+"\n")
+		for i := range 3 {
+			x.answer("[return] ", i+4, "\n")
+		}
+		code, screen := x.end()
+		if code != exitDone || !strings.Contains(screen, want) || !strings.Contains(screen, "\nintact: ") {
+			t.Errorf("%s: exit code %d\n%s", answer, code, screen)
+		}
+		for line := range strings.Lines(screen) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+				t.Errorf("%d characters: %s", n, line)
+			}
+		}
+		if names := snapshot(t, temp); len(names) != 1 {
+			t.Errorf("left behind: %v", names)
+		}
+	}
+}
+
+// Who leaves the demo in its middle leaves nothing behind.
+func TestLeavingTheDemo(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{"\x03", "\x04"} {
+		temp := t.TempDir()
+		x := onTerminal(t, program(t, "countersign", []string{"TMPDIR=" + temp}, "demo", "--interactive"))
+		x.answer("[return] ", 1, "\n")
+		x.answer("[return] ", 2, keys)
+		code, screen := x.end()
+		if code != exitFailure || !strings.HasSuffix(screen, "countersign: the demo was left\n") {
+			t.Errorf("%q: exit code %d\n%s", keys, code, screen)
+		}
+		if names := snapshot(t, temp); len(names) != 1 {
+			t.Errorf("left behind: %v", names)
+		}
+	}
+}
+
+// An import shows how far it is, and clears that away.
+func TestProgressOnATerminal(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	path, file := filepath.Join(folder, "demo.db"), filepath.Join(folder, "shop.jsonl")
+	demoAt(t, path, nil)
+	var lines strings.Builder
+	for i := range 3000 {
+		fmt.Fprintf(&lines, `{"type":"customer","id":"N-%d","name":"Ann","created_at":"-90d"}`+"\n", i)
+	}
+	put(t, file, lines.String())
+	for term, bar := range map[string]bool{"xterm-256color": true, "dumb": false} {
+		env := []string{"COUNTERSIGN_DB=" + path, "TERM=" + term}
+		code, screen := onTerminal(t, program(t, "countersign", env, "import", "native", "--dry-run", file)).end()
+		if code != exitDone || !strings.Contains(screen, "customers     3000") {
+			t.Errorf("exit code %d\n%q", code, screen)
+		}
+		if got := strings.Contains(screen, "storing"); got != bar {
+			t.Errorf("TERM=%s: a bar: %v\n%q", term, got, screen)
+		}
+	}
+}
