@@ -1,0 +1,103 @@
+package cmd_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// goPackage is what this test reads of `go list -json`.
+type goPackage struct {
+	ImportPath string
+	Imports    []string
+	Deps       []string
+}
+
+func packages(t *testing.T) map[string]goPackage {
+	t.Helper()
+	out, err := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,Deps", "countersign/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]goPackage{}
+	for decoder := json.NewDecoder(strings.NewReader(string(out))); decoder.More(); {
+		var p goPackage
+		if err := decoder.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		all[p.ImportPath] = p
+	}
+	return all
+}
+
+// layers are our packages and the ones of ours that each may import.
+var layers = map[string][]string{
+	"countersign/policy/money":       {},
+	"countersign/policy":             {"countersign/policy/money"},
+	"countersign/store/lexis":        {},
+	"countersign/store/strictjson":   {},
+	"countersign/store":              {"countersign/policy", "countersign/policy/money", "countersign/store/lexis"},
+	"countersign/store/ingest":       {"countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
+	"countersign/store/storetest":    {"countersign/store", "countersign/store/ingest"},
+	"countersign/fixtures":           {"countersign/policy", "countersign/store", "countersign/store/ingest"},
+	"countersign/audit":              {"countersign/policy", "countersign/policy/money", "countersign/store"},
+	"countersign/approvals":          {"countersign/store"},
+	"countersign/tools":              {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
+	"countersign/tools/settle":       {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/tools"},
+	"countersign/tools/server":       {"countersign/tools"},
+	"countersign/tools/client":       {},
+	"countersign/evals":              {}, // tests alone, so far
+	"countersign/cmd/internal/setup": {"countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
+}
+
+func TestDependenciesPointOneWay(t *testing.T) {
+	for path, p := range packages(t) {
+		if !strings.HasPrefix(path, "countersign/") || path == "countersign/cmd" || strings.HasPrefix(path, "countersign/cmd/countersign") {
+			continue
+		}
+		allowed, known := layers[path]
+		if !known {
+			t.Errorf("%s has no place in the layers", path)
+		}
+		for _, imported := range p.Imports {
+			if strings.HasPrefix(imported, "countersign/") && !slices.Contains(allowed, imported) {
+				t.Errorf("%s imports %s", path, imported)
+			}
+		}
+	}
+}
+
+// TestServerCannotDecide proves that no code that decides an approval is linked
+// into the server.
+func TestServerCannotDecide(t *testing.T) {
+	all := packages(t)
+	if server := all["countersign/cmd/countersign-mcp"]; slices.Contains(server.Deps, "countersign/tools/settle") {
+		t.Error("countersign-mcp reaches tools/settle")
+	}
+	if cli := all["countersign/cmd/countersign"]; !slices.Contains(cli.Deps, "countersign/tools/settle") {
+		t.Error("countersign doesn't reach tools/settle: this test looks for the wrong name")
+	}
+}
+
+func TestOnlyOnePackageKnowsEachTrade(t *testing.T) {
+	for trade, owners := range map[string][]string{
+		"database/sql":                               {"countersign/store"},
+		"github.com/mattn/go-sqlite3":                {"countersign/store"},
+		"github.com/modelcontextprotocol/go-sdk/mcp": {"countersign/tools/server", "countersign/tools/client"},
+		"github.com/spf13/cobra":                     {"countersign/cmd/countersign"},
+	} {
+		var users []string
+		for path, p := range packages(t) {
+			if strings.HasPrefix(path, "countersign/") && slices.Contains(p.Imports, trade) {
+				users = append(users, path)
+			}
+		}
+		slices.Sort(users)
+		slices.Sort(owners)
+		if !slices.Equal(users, owners) {
+			t.Errorf("%s is imported by %v instead of %v", trade, users, owners)
+		}
+	}
+}

@@ -1,0 +1,183 @@
+package cmd_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"countersign/tools/client"
+)
+
+// addServer stands in for the `claude` command, which a machine that builds this
+// project need not have: it starts the server that the arguments of a
+// `claude mcp add NAME -s SCOPE -e K=V -- COMMAND` name, exactly as named, and
+// asks it for its tools.
+func addServer(args []string) error {
+	split := slices.Index(args, "--")
+	if len(args) < 3 || args[0] != "mcp" || args[1] != "add" || split < 0 {
+		return fmt.Errorf("not a `claude mcp add`: %q", args)
+	}
+	server := exec.Command(args[split+1], args[split+2:]...)
+	server.Dir = "/"
+	server.Env = []string{"HOME=" + os.Getenv("HOME")}
+	for i, arg := range args[:split] {
+		if arg == "-e" {
+			server.Env = append(server.Env, args[i+1])
+		}
+	}
+	session, err := client.Start(context.Background(), server, "claude")
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	names, err := session.Tools(context.Background())
+	if err != nil || len(names) != 7 {
+		return fmt.Errorf("%d tools: %v", len(names), err)
+	}
+	for _, order := range []string{"NW-5001", "NW-5003"} { // both wait for a human
+		answer, err := session.Call(context.Background(), "issue_refund", map[string]any{"order_id": order, "reason": "doesn't fit"})
+		if err != nil || answer.IsError {
+			return fmt.Errorf("asking for a refund: %s %v", answer.JSON, err)
+		}
+	}
+	return nil
+}
+
+var (
+	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	comment    = regexp.MustCompile(`(?m)  +#.*$`)
+)
+
+// readmeScript turns the README's commands into one script: without what would
+// run this test again, with the ids of requests that really wait, and with the
+// "yes" that a terminal would be asked for.
+var readmeScript = strings.NewReplacer(
+	"make test\n", "",
+	"approvals show AP-7VQG9SWMW9", "approvals list --json >requests\n"+
+		"set -- $(sed -n 's/.*\"approval_id\": \"\\(.*\\)\".*/\\1/p' requests)\n"+
+		"countersign --demo approvals show $1",
+	"approvals approve AP-7VQG9SWMW9", "approvals approve $1 --yes --amount 80.00",
+	"approvals reject AP-7VQG9SWMW9", "approvals reject $2 --yes",
+)
+
+// TestReadmeCommands runs every command of the README, in its order, in one
+// shell with an empty home.
+func TestReadmeCommands(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var commands strings.Builder
+	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		commands.WriteString(comment.ReplaceAllString(block[1], ""))
+	}
+	script := readmeScript.Replace(commands.String())
+	if strings.Contains(script, "AP-7VQG9SWMW9") {
+		t.Fatal("the README decides a request in a way that this test doesn't know")
+	}
+	out, err := newReadmeShell(t, root).run(script)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for _, want := range []string{"approved by demo-manager: 80.00 USD", "rejected by demo-manager", "intact", "customers", "window_days: 14"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// readmeShell is a place to run the README's commands in.
+type readmeShell struct {
+	folder string
+	env    []string
+}
+
+func newReadmeShell(t *testing.T, root string) *readmeShell {
+	t.Helper()
+	folder := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := filepath.Join(folder, "commands")
+	if err := os.Mkdir(commands, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, script := range map[string]string{
+		"claude": fmt.Sprintf("#!/bin/sh\nREADME_TEST_CLAUDE=1 exec %q \"$@\"\n", self),
+		"make":   fmt.Sprintf("#!/bin/sh\nHOME=%q PATH=%q exec make -C %q \"$@\"\n", os.Getenv("HOME"), os.Getenv("PATH"), root),
+	} {
+		if err := os.WriteFile(filepath.Join(commands, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(root, "bin"), filepath.Join(folder, "bin")); err != nil {
+		t.Fatal(err)
+	}
+	return &readmeShell{folder: folder, env: []string{
+		"HOME=" + folder, "PATH=" + commands + ":" + filepath.Join(root, "bin") + ":" + os.Getenv("PATH"),
+	}}
+}
+
+func (s *readmeShell) run(commands string) (string, error) {
+	shell := exec.Command("sh", "-euxc", commands)
+	shell.Dir, shell.Env = s.folder, s.env
+	out, err := shell.CombinedOutput()
+	return string(out), err
+}
+
+// clientConfig is the JSON that the README shows for Claude Desktop.
+var clientConfig = regexp.MustCompile("(?s)```json\n(.*?)```")
+
+func TestReadmeClientConfigStartsTheServer(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		MCPServers map[string]struct {
+			Command string
+			Args    []string
+			Env     map[string]string
+		} `json:"mcpServers"`
+	}
+	block := clientConfig.FindSubmatch(text)
+	if block == nil {
+		t.Fatal("the README shows no configuration")
+	}
+	if err := json.Unmarshal(block[1], &config); err != nil {
+		t.Fatal(err)
+	}
+	entry, ok := config.MCPServers["countersign"]
+	if !ok {
+		t.Fatal("no server of that name")
+	}
+	binary := filepath.Join(t.TempDir(), "countersign-mcp")
+	if out, err := exec.Command("go", "build", "-o", binary, "countersign/cmd/countersign-mcp").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	server := exec.Command(binary, entry.Args...)
+	server.Dir, server.Env = "/", []string{"HOME=" + t.TempDir()}
+	for name, value := range entry.Env {
+		server.Env = append(server.Env, name+"="+value)
+	}
+	session, err := client.Start(t.Context(), server, "claude-desktop")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	if names, err := session.Tools(t.Context()); err != nil || len(names) != 7 {
+		t.Errorf("tools: %v, %v", names, err)
+	}
+}
