@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -9,7 +10,7 @@ import (
 	"countersign/policy"
 )
 
-// An Order with its lines. Money is in minor units of Currency.
+// An Order with its lines and parcels. Money is in minor units of Currency.
 type Order struct {
 	ID             string
 	Customer       string // key
@@ -27,18 +28,37 @@ type Order struct {
 	Note           string
 	Address        policy.Address
 	Items          []Item
+	Parcels        []Shipment // in the order the shop named them
+	Acted          bool       // there are refunds or approvals of it
+	// CustomerAuto24h is what its customer got back in its currency without a
+	// human's decision in the last 24 hours.
+	CustomerAuto24h int64
 }
 
 // An Item is one line of an order.
 type Item struct {
-	SKU       string
-	Title     string
-	Quantity  int64
-	UnitPrice int64
+	SKU       string `json:"sku"`
+	Title     string `json:"title"`
+	Quantity  int64  `json:"quantity"`
+	UnitPrice int64  `json:"unit_price"`
 }
 
 const orderColumns = `id, customer, status, currency, placed_at, delivered_at, shipping, tax, discount, total, paid,
 	refunded, source_refunded_at, note, recipient, line1, line2, city, region, postal_code, country`
+
+// orderDetails are read in the same statement as the order: most of what a
+// statement costs is its start.
+const orderDetails = `
+	(select json_group_array(json_object('sku', sku, 'title', title, 'quantity', quantity, 'unit_price', unit_price)
+		order by line) from order_items where order_id = orders.id),
+	(select json_group_array(json_object('id', id, 'carrier', carrier, 'tracking_number', tracking_number, 'status', status,
+		'eta', coalesce(eta, ''), 'delivered_at', delivered_at, 'items', json((
+			select json_group_array(json_object('sku', sku, 'quantity', quantity) order by line)
+			from shipment_items where shipment_id = shipments.id))) order by id)
+		from shipments where order_id = orders.id),
+	exists (select 1 from refunds where order_id = orders.id) or exists (select 1 from approvals where order_id = orders.id),
+	(select coalesce(sum(amount), 0) from refunds where customer = orders.customer and currency = orders.currency
+		and human = 0 and created_at > ?)`
 
 // ErrForeignID is [ErrNotFound] for an id that exists and belongs to somebody
 // else. Only the audit log may tell the two apart.
@@ -67,8 +87,8 @@ func (v *View) OrderByID(id string) (Order, error) { return v.order("id = ?", id
 
 // orderByDigits finds "NW-5001" by "5001" where exactly one own order fits.
 func (v *View) orderByDigits(customer, digits string) (Order, error) {
-	return v.order(`customer = ? and digits = ?
-		and (select count(*) from orders where customer = ?1 and digits = ?2) = 1`, customer, digits)
+	return v.order(`customer = ?2 and digits = ?3
+		and (select count(*) from orders where customer = ?2 and digits = ?3) = 1`, customer, digits)
 }
 
 // foreign tells an unknown id from one that its query finds at another customer.
@@ -81,12 +101,17 @@ func (v *View) foreign(query string, id string) error {
 }
 
 func (v *View) order(where string, args ...any) (o Order, err error) {
-	err = v.row("select "+orderColumns+" from orders where "+where, args, orderFields(&o)...)
+	var items, parcels []byte
+	args = append([]any{stamp(v.Now.Add(-24 * time.Hour))}, args...)
+	err = v.row("select "+orderColumns+","+orderDetails+" from orders where "+where, args,
+		append(orderFields(&o), &items, &parcels, &o.Acted, &o.CustomerAuto24h)...)
 	if err != nil {
 		return Order{}, err
 	}
-	o.Items, err = v.orderItems(o.ID)
-	return o, err
+	if err := errors.Join(json.Unmarshal(items, &o.Items), json.Unmarshal(parcels, &o.Parcels)); err != nil {
+		return Order{}, fmt.Errorf("order %s: %w", o.ID, err)
+	}
+	return o, nil
 }
 
 func orderFields(o *Order) []any {
@@ -96,18 +121,8 @@ func orderFields(o *Order) []any {
 		&a.Recipient, &a.Line1, &a.Line2, &a.City, &a.Region, &a.PostalCode, &a.Country}
 }
 
-func (v *View) orderItems(orderID string) (items []Item, err error) {
-	err = v.rows("select sku, title, quantity, unit_price from order_items where order_id = ? order by line",
-		[]any{orderID}, func(rows *sql.Rows) error {
-			var i Item
-			defer func() { items = append(items, i) }()
-			return rows.Scan(&i.SKU, &i.Title, &i.Quantity, &i.UnitPrice)
-		})
-	return items, err
-}
-
 // Orders returns the customer's newest orders, at most limit, without their
-// lines, and how many there are in all.
+// details, and how many there are in all.
 func (v *View) Orders(customer string, limit int) (orders []Order, count int, err error) {
 	err = v.rows("select "+orderColumns+` from orders where customer = ? order by placed_at desc, id limit ?`,
 		[]any{customer, limit}, func(rows *sql.Rows) error {

@@ -26,20 +26,45 @@ type Principal struct {
 // Anonymous is whoever calls without a token that holds: the least of all.
 var Anonymous = Principal{Name: "anonymous", Kind: policy.Agent, Role: policy.Viewer}
 
+// Entrance is what has to be known at the door of every call, read in one
+// statement.
+type Entrance struct {
+	Principal Principal
+	Claimed   string // key of the customer that the caller claims, "" where there is none of that id
+	Policy    string // the stored policy, "" without one
+}
+
+// Enter looks up who calls with a token, which customer of the shop's id
+// customerID is meant, and the stored policy.
+func (v *View) Enter(token, customerID string) (e Entrance, err error) {
+	var p Principal
+	err = v.row(`select coalesce((select value from settings where name = 'policy'), ''),
+		coalesce((select key from customers where id = ?), ''),
+		coalesce(p.id, ''), coalesce(p.name, ''), coalesce(p.kind, ''), coalesce(p.role, ''), coalesce(p.customer, ''),
+		p.created_at, p.expires_at, p.revoked_at
+		from (select 1) left join principals p on p.token_sha256 = ?`, []any{customerID, tokenHash(token)},
+		&e.Policy, &e.Claimed, &p.ID, &p.Name, &p.Kind, &p.Role, &p.Customer,
+		into(&p.Created), into(&p.Expires), into(&p.Revoked))
+	e.Principal = p.orAnonymous(v.Now)
+	return e, err
+}
+
+// orAnonymous returns p if its token holds at a moment, else [Anonymous].
+func (p Principal) orAnonymous(now time.Time) Principal {
+	if p.ID == "" || !p.Revoked.IsZero() || (!p.Expires.IsZero() && !p.Expires.After(now)) {
+		return Anonymous
+	}
+	return p
+}
+
 // PrincipalByToken returns the principal whose token this is, and [Anonymous]
 // for a missing, unknown, expired or revoked one.
 func (v *View) PrincipalByToken(token string) (Principal, error) {
-	if token == "" {
-		return Anonymous, nil
-	}
 	p, err := v.principal("token_sha256 = ?", tokenHash(token))
 	if errors.Is(err, ErrNotFound) {
 		return Anonymous, nil
 	}
-	if err != nil || !p.Revoked.IsZero() || (!p.Expires.IsZero() && !p.Expires.After(v.Now)) {
-		return Anonymous, err
-	}
-	return p, nil
+	return p.orAnonymous(v.Now), err
 }
 
 // Principal returns the principal of an id, whether its token still holds or not.
@@ -59,6 +84,9 @@ func (v *View) principal(where, value string) (Principal, error) {
 // AddPrincipal stores p under a token, of which it keeps the hash alone. ID and
 // Created are filled in.
 func (tx *Tx) AddPrincipal(p Principal, token string) (Principal, error) {
+	if token == "" {
+		return p, errors.New("a principal needs a token")
+	}
 	p.ID, p.Created = tx.NewID("PR-"), tx.Now
 	err := tx.execOne(`insert into principals (id, name, kind, role, customer, token_sha256, created_at, expires_at)
 		values (?, ?, ?, ?, nullif(?, ''), ?, ?, ?)`,

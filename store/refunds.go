@@ -68,13 +68,3 @@ func (v *View) refunds(where string, args ...any) (refunds []Refund, err error) 
 func (v *View) RefundOf(approvalID string) (Refund, error) {
 	return first(v.refunds("approval_id = ?", approvalID))
 }
-
-// RefundedWithoutHuman sums what a customer got back in a currency since a
-// moment without a human's decision, in minor units.
-func (v *View) RefundedWithoutHuman(customer, currency string, since time.Time) (sum int64, err error) {
-	var total sql.NullInt64
-	err = v.row(`select sum(amount) from refunds
-		where customer = ? and currency = ? and human = 0 and created_at > ?`,
-		[]any{customer, currency, stamp(since)}, &total)
-	return total.Int64, err
-}

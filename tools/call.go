@@ -2,7 +2,6 @@ package tools
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -44,29 +43,23 @@ func (d *Desk) arrive(caller Caller, name string, raw json.RawMessage) *call {
 	return c
 }
 
-// identify looks up who calls, for which customer, and under which rules.
-func (c *call) identify(v *store.View, rules *Rulebook) (err error) {
-	c.scope.View = v
-	if c.scope.Rules, err = rules.InForce(v); err != nil {
+// identify looks up who calls, for which customer, and under which rules. The
+// customer is the one that the token is pinned to, else the one that the caller
+// claims; the anonymous principal acts for nobody.
+func (c *call) identify(v *store.View, rules *Rulebook) error {
+	entrance, err := v.Enter(c.caller.Token, c.caller.Customer)
+	if err != nil {
 		return err
 	}
-	c.scope.Principal, c.scope.Customer, err = Identify(v, c.caller)
+	c.scope.View, c.scope.Principal = v, entrance.Principal
+	switch {
+	case entrance.Principal.Customer != "":
+		c.scope.Customer = entrance.Principal.Customer
+	case entrance.Principal.ID != "":
+		c.scope.Customer = entrance.Claimed
+	}
+	c.scope.Rules, err = rules.given(entrance.Policy)
 	return err
-}
-
-// Identify returns the principal of a caller's token and the key of the
-// customer it acts for: the one its token is pinned to, else the one it claims.
-// The anonymous principal acts for nobody.
-func Identify(v *store.View, caller Caller) (store.Principal, string, error) {
-	p, err := v.PrincipalByToken(caller.Token)
-	if err != nil || p.ID == "" || p.Customer != "" || caller.Customer == "" {
-		return p, p.Customer, err
-	}
-	customer, err := v.CustomerByID(caller.Customer)
-	if errors.Is(err, store.ErrNotFound) {
-		return p, "", nil
-	}
-	return p, customer.Key, err
 }
 
 // request is what an approval keeps of the call.

@@ -1,8 +1,6 @@
 package tools
 
 import (
-	"time"
-
 	"countersign/policy"
 	"countersign/policy/money"
 	"countersign/store"
@@ -19,28 +17,23 @@ type refundHistory struct {
 // refundFacts gathers what the refund rules have to know about an order.
 func (s *Scope) refundFacts(o store.Order) (policy.Order, refundHistory, error) {
 	h := refundHistory{order: o}
-	parcels, err := s.Shipments(o.ID)
-	if err != nil {
-		return policy.Order{}, h, err
-	}
-	if h.refunds, err = s.Refunds(o.ID); err != nil {
-		return policy.Order{}, h, err
-	}
-	if h.approvals, err = s.ApprovalsOfOrder(o.ID); err != nil {
-		return policy.Order{}, h, err
-	}
-	auto, err := s.RefundedWithoutHuman(o.Customer, o.Currency, s.Now.Add(-24*time.Hour))
-	if err != nil {
-		return policy.Order{}, h, err
+	if o.Acted {
+		var err error
+		if h.refunds, err = s.Refunds(o.ID); err != nil {
+			return policy.Order{}, h, err
+		}
+		if h.approvals, err = s.ApprovalsOfOrder(o.ID); err != nil {
+			return policy.Order{}, h, err
+		}
 	}
 	facts := policy.Order{
 		Status: o.Status, Currency: o.Currency, Paid: o.Paid, Refunded: o.Refunded, DeliveredAt: o.Delivered,
-		CustomerAuto24h: auto, Charges: h.charges(s.Approval),
+		CustomerAuto24h: o.CustomerAuto24h, Charges: h.charges(s.Approval),
 	}
 	for _, i := range o.Items {
 		facts.Lines = append(facts.Lines, policy.Line{SKU: i.SKU, Quantity: i.Quantity, UnitPrice: i.UnitPrice})
 	}
-	for _, p := range parcels {
+	for _, p := range o.Parcels {
 		parcel := policy.Parcel{Delivered: p.Delivered}
 		for _, i := range p.Items {
 			parcel.Items = append(parcel.Items, policy.ParcelItem{SKU: i.SKU, Quantity: i.Quantity})

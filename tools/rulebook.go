@@ -61,12 +61,17 @@ func NewRulebook(ctx context.Context, db *store.DB, file *policy.Rules) (*Rulebo
 // InForce returns the rules at the moment of v. A policy that an operator
 // stores holds from the next call on.
 func (b *Rulebook) InForce(v *store.View) (InForce, error) {
-	if b.only {
-		return b.base, nil
-	}
 	text, err := v.Setting(store.SettingPolicy)
-	if err != nil || text == "" {
-		return b.base, err
+	if err != nil {
+		return InForce{}, err
+	}
+	return b.given(text)
+}
+
+// given returns the rules in force where text is the stored policy.
+func (b *Rulebook) given(text string) (InForce, error) {
+	if b.only || text == "" {
+		return b.base, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -84,11 +84,8 @@ func answerShipment(s *Scope, in TrackShipmentArgs) (a ShipmentAnswer, err error
 		return a, err
 	}
 	a = ShipmentAnswer{OrderID: order.ID, OrderStatus: order.Status, Parcels: []Parcel{}}
-	shipments, err := s.Shipments(order.ID)
-	if err != nil {
-		return a, err
-	}
-	shipments, a.ParcelsOmitted = newest(shipments, mostParcels)
+	shipments, omitted := newest(order.Parcels, mostParcels)
+	a.ParcelsOmitted = omitted
 	for _, sh := range shipments {
 		scans, count, err := s.Scans(sh.ID, mostScans/len(shipments))
 		if err != nil {

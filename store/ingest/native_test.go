@@ -80,7 +80,8 @@ func TestLinesMayComeInAnyOrder(t *testing.T) {
 	report := imported(t, db, fileOf(spoil(parcelLine, `"A-1"`, `" #a‑1 "`), orderLine, customerLine, orderLine))
 	same(t, ingest.Count{New: 3, Unchanged: 1}, report.Total())
 	view(t, db, func(v *store.View) {
-		parcels, err := v.Shipments("A-1")
+		stored, err := v.OrderByID("A-1")
+		parcels := stored.Parcels
 		check(t, err)
 		same(t, 1, len(parcels))
 	})
@@ -93,7 +94,8 @@ func TestParcelsWithoutTrackingNumberGoByPlace(t *testing.T) {
 	same(t, ingest.Count{New: 5}, imported(t, db, text).Shipments)
 	same(t, ingest.Count{Unchanged: 4, Changed: 1}, imported(t, db, spoil(text, "-2d", "-1d")).Shipments)
 	view(t, db, func(v *store.View) {
-		parcels, err := v.Shipments("A-1")
+		stored, err := v.OrderByID("A-1")
+		parcels := stored.Parcels
 		check(t, err)
 		var numbers []string
 		for _, p := range parcels {
@@ -117,7 +119,8 @@ func TestScansAreSortedAndRepeatsDropped(t *testing.T) {
 	first := time.Date(2026, 4, 20, 0, 30, 0, 0, time.UTC)
 	delivered := first.Add(45 * time.Minute)
 	view(t, db, func(v *store.View) {
-		parcels, err := v.Shipments("A-1")
+		stored, err := v.OrderByID("A-1")
+		parcels := stored.Parcels
 		check(t, err)
 		same(t, delivered, parcels[0].Delivered)
 		scans, _, err := v.Scans(parcels[0].ID, 10)

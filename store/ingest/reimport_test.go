@@ -129,7 +129,8 @@ func TestEarliestDeliveryStays(t *testing.T) {
 			want, err := time.Parse(time.RFC3339, row.want)
 			check(t, err)
 			view(t, db, func(v *store.View) {
-				parcels, err := v.Shipments("A-1")
+				stored, err := v.OrderByID("A-1")
+				parcels := stored.Parcels
 				check(t, err)
 				same(t, []time.Time{want, want}, []time.Time{order(t, v, "A-1").Delivered, parcels[0].Delivered})
 			})
@@ -210,9 +211,10 @@ func TestChangedLinesUpdate(t *testing.T) {
 		check(t, err)
 		same(t, []string{key, "Ada L"}, []string{c.Key, c.Name})
 		same(t, []store.Item{{SKU: "S", Title: "U", Quantity: 3, UnitPrice: 500}}, order(t, v, "A-1").Items)
-		parcels, err := v.Shipments("A-1")
+		stored, err := v.OrderByID("A-1")
+		parcels := stored.Parcels
 		check(t, err)
-		same(t, []store.Shipment{{ID: parcels[0].ID, OrderID: "A-1", TrackingNumber: "T-1", Status: "exception",
+		same(t, []store.Shipment{{ID: parcels[0].ID, TrackingNumber: "T-1", Status: "exception",
 			ETA: "2026-05-02", Items: []store.ShipmentItem{{SKU: "R", Quantity: 4}}}}, parcels)
 		for term, want := range map[string]int{"thirti": 0, "fourteen": 1} {
 			_, found, err := v.SearchArticles([]string{term}, 1)

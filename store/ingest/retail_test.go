@@ -64,14 +64,16 @@ func TestNorthwind(t *testing.T) {
 
 		o = order(t, v, "NW-5001")
 		same(t, storetest.Start.AddDate(0, 0, -12), o.Delivered)
-		parcels, err := v.Shipments(o.ID)
+		stored, err := v.OrderByID(o.ID)
+		parcels := stored.Parcels
 		check(t, err)
 		same(t, storetest.Start.AddDate(0, 0, -12), parcels[0].Delivered)
 		_, scans, err := v.Scans(parcels[0].ID, 1)
 		check(t, err)
 		same(t, 5, scans)
 
-		parcels, err = v.Shipments("NW-5006")
+		stored, err = v.OrderByID("NW-5006")
+		parcels = stored.Parcels
 		check(t, err)
 		same(t, "2026-05-04", parcels[0].ETA)
 

@@ -51,7 +51,7 @@ func (h *history) repeat(t *rapid.T) {
 	if h.last == nil {
 		t.Skip("nothing was asked yet")
 	}
-	h.clock.Advance(rapid.SampledFrom([]time.Duration{0, 6 * time.Minute, 11 * time.Minute}).Draw(t, "later"))
+	h.clock.Advance(rapid.SampledFrom([]time.Duration{0, 6 * time.Minute, 11 * time.Minute, 13 * time.Hour}).Draw(t, "later"))
 	h.refund(t, *h.last, h.look(t, h.last.order, h.last.who))
 }
 
@@ -237,9 +237,10 @@ func (h *history) importLine(t *rapid.T) {
 	}
 	next := *o
 	next.delivered = at
-	next.status = rapid.SampledFrom([]string{o.status, o.status, o.status, o.status, "shipped", "delivered", "delivered", "cancelled"}).Draw(t, "status")
+	next.status = rapid.SampledFrom([]string{o.status, o.status, o.status, "delivered", "shipped", "cancelled", o.status, o.status}).Draw(t, "status")
 	next.paid = rapid.SampledFrom([]int64{o.paid, o.paid, o.paid, o.paid, o.price, o.refunded, max(o.refunded-1, 0)}).Draw(t, "paid")
-	next.figure = min(next.paid, rapid.SampledFrom([]int64{o.figure, o.figure, 0, o.refunded, o.refunded + 500, o.refunded + o.paid/2, next.paid}).Draw(t, "figure"))
+	next.figure = min(next.paid, rapid.SampledFrom([]int64{
+		o.refunded + 500, o.figure, 0, next.paid, o.figure, o.refunded, o.refunded + o.paid/2}).Draw(t, "figure"))
 	want := "invalid_arguments"
 	before := o.refunded
 	if o.imports(next) {

@@ -14,7 +14,7 @@ import (
 // The policy of the model's shop. In EUR a human decides on everything.
 var (
 	autoLimit = map[string]int64{"USD": 4000, "JPY": 4000, "KWD": 20000}
-	dayLimit  = map[string]int64{"USD": 4500, "JPY": 3000}
+	dayLimit  = map[string]int64{"USD": 3000, "JPY": 2000}
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 refund:
   window_days: 30
   auto_limit: {USD: "40.00", JPY: "4000", KWD: "20.000"}
-  customer_limit_24h: {USD: "45.00", JPY: "3000"}
+  customer_limit_24h: {USD: "30.00", JPY: "2000"}
   undelivered: ask
   approval_expires: 72h
 `
