@@ -52,7 +52,9 @@ func addServer(args []string) error {
 
 var (
 	shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+	transcript = regexp.MustCompile("(?s)```console\n(.*?)```")
 	comment    = regexp.MustCompile(`(?m)  +#.*$`)
+	approvalID = regexp.MustCompile(`AP-[0-9A-Z]{10}`)
 )
 
 // readmeScript turns the README's commands into one script: without what would
@@ -89,6 +91,13 @@ func TestReadmeCommands(t *testing.T) {
 	out, err := newReadmeShell(t, root).run(script)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
+	}
+	// What the README opens with is what the demo prints.
+	printed := approvalID.ReplaceAllString(out, "AP-")
+	for line := range strings.Lines(transcript.FindStringSubmatch(string(text))[1]) {
+		if !strings.Contains(printed, approvalID.ReplaceAllString(line, "AP-")) {
+			t.Errorf("the demo doesn't print %q", line)
+		}
 	}
 	for _, want := range []string{"approved by demo-manager: 80.00 USD", "rejected by demo-manager", "intact", "customers", "window_days: 14"} {
 		if !strings.Contains(out, want) {

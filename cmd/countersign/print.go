@@ -146,15 +146,16 @@ func ago(t, now time.Time) string {
 }
 
 func span(d time.Duration) string {
+	const day = 24 * time.Hour
 	switch {
 	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d.Seconds()))
+		return fmt.Sprintf("%ds", d.Round(time.Second)/time.Second)
 	case d < time.Hour:
-		return fmt.Sprintf("%dm", int(d.Minutes()))
+		return fmt.Sprintf("%dm", d.Round(time.Minute)/time.Minute)
 	case d < 100*time.Hour:
-		return fmt.Sprintf("%dh", int(d.Hours()))
+		return fmt.Sprintf("%dh", d.Round(time.Hour)/time.Hour)
 	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24))
+	return fmt.Sprintf("%dd", d.Round(day)/day)
 }
 
 // counted is a number of things, such as "1 row" and "2 rows".
