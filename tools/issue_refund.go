@@ -114,7 +114,9 @@ func planRefund(s *Scope, in IssueRefundArgs) (p Plan[RefundAnswer], err error) 
 			refund.Human, refund.ApprovalID = true, s.Approval.ID
 		}
 		refund, err := tx.AddRefund(refund)
-		left := money.Amount{Minor: decided.State.Refundable - amount.Minor, Currency: amount.Currency}
+		facts.Refunded += amount.Minor
+		facts.Charges = append(facts.Charges, policy.Charge{Minor: amount.Minor, JudgedAt: request.AskedAt, Human: refund.Human})
+		left := money.Amount{Minor: s.Rules.State(facts, s.Now).Refundable, Currency: amount.Currency}
 		return refunded(refund, left), err
 	}
 	return p, nil

@@ -95,9 +95,8 @@ func (h *history) refund(t *rapid.T, c asking, left int64) {
 	switch {
 	case want.paid != nil:
 		same(t, "the earlier refund", want.paid.id, r.RefundID)
-		if want.parked == nil {
-			same(t, "what remains", decimal(left, o.currency), r.Remaining)
-		} else if want.parked.given < want.parked.minor {
+		same(t, "what remains", decimal(left, o.currency), r.Remaining)
+		if want.parked != nil && want.parked.given < want.parked.minor {
 			same(t, "what was asked", decimal(want.parked.minor, o.currency), r.Requested)
 		}
 	case want.parked != nil:

@@ -13,7 +13,7 @@ import (
 
 // The policy of the model's shop. In EUR a human decides on everything.
 var (
-	autoLimit = map[string]int64{"USD": 4000, "JPY": 4000, "KWD": 20000}
+	autoLimit = map[string]int64{"USD": 4000, "JPY": 4000, "KWD": 10000}
 	dayLimit  = map[string]int64{"USD": 3000, "JPY": 2000}
 )
 
@@ -24,7 +24,7 @@ const (
 	historyPolicy = `timezone: %s
 refund:
   window_days: 30
-  auto_limit: {USD: "40.00", JPY: "4000", KWD: "20.000"}
+  auto_limit: {USD: "40.00", JPY: "4000", KWD: "10.000"}
   customer_limit_24h: {USD: "30.00", JPY: "2000"}
   undelivered: ask
   approval_expires: 72h
