@@ -1,4 +1,4 @@
-.PHONY: build demo test check
+.PHONY: build demo test check bench fuzz torture
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -21,3 +21,24 @@ check:
 	$(STATICCHECK) ./...
 	go mod tidy -diff
 	go test -race -shuffle=on ./...
+
+# KILLS kills at random moments, and many processes with 1,000 calls each. It
+# takes about as many seconds as there are tens of kills, on two idle cores.
+KILLS ?= 10000
+torture:
+	COUNTERSIGN_TORTURE=$(KILLS) go test ./cmd -run 'Torture|ManyProcesses' -v -count=1 -timeout 0
+
+# Speed, beside a floor of the same run. COUNTERSIGN_GROWTH=1000000 makes the
+# shop of BenchmarkGrowth that large.
+bench:
+	go test ./tools ./store ./policy -run '^$$' -bench . -benchmem
+
+# Every fuzz target for FUZZTIME; what it finds becomes a seed in testdata.
+FUZZTIME ?= 1m
+fuzz:
+	@for package in $$(go list ./...); do \
+		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+			echo "$$package $$target"; \
+			go test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+		done; \
+	done

@@ -13,9 +13,6 @@ import (
 // starts it with a variable set.
 var children = map[string]func() error{
 	"README_TEST_CLAUDE": func() error { return addServer(os.Args[1:]) },
-	"BE_KILLED":          beKilled,
-	"BE_A_CLIENT":        beAClient,
-	"BE_STOPPED":         beStopped,
 }
 
 func TestMain(m *testing.M) {

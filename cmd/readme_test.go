@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"countersign/tools"
 	"countersign/tools/client"
 )
 
@@ -38,7 +39,7 @@ func addServer(args []string) error {
 	}
 	defer session.Close()
 	names, err := session.Tools(context.Background())
-	if err != nil || len(names) != 7 {
+	if err != nil || len(names) != len(tools.All) {
 		return fmt.Errorf("%d tools: %v", len(names), err)
 	}
 	for _, order := range []string{"NW-5001", "NW-5003"} { // both wait for a human
@@ -186,7 +187,25 @@ func TestReadmeClientConfigStartsTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer session.Close()
-	if names, err := session.Tools(t.Context()); err != nil || len(names) != 7 {
+	if names, err := session.Tools(t.Context()); err != nil || len(names) != len(tools.All) {
 		t.Errorf("tools: %v, %v", names, err)
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)#:]+)\)`)
+
+func TestReadmeLinksLeadSomewhere(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	links := link.FindAllSubmatch(text, -1)
+	if len(links) < 10 {
+		t.Fatalf("only %d links found", len(links))
+	}
+	for _, l := range links {
+		if _, err := os.Stat(filepath.Join("..", string(l[1]))); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -435,7 +435,7 @@ func (w *torturer) sceneRound(name string) (interrupted int, err error) {
 		return 0, err
 	}
 	cmd := map[string]func() *exec.Cmd{
-		"migration": func() *exec.Cmd { return program(w.t, "countersign", nil, "--db", path, "audit", "verify") },
+		"migration": func() *exec.Cmd { return program(w.t, "countersign-mcp", nil, "--db", path) },
 		"demo":      func() *exec.Cmd { return program(w.t, "countersign-mcp", nil, "--demo", "--db", path) },
 		"reset":     func() *exec.Cmd { return program(w.t, "countersign", nil, "--db", path, "demo", "reset") },
 	}[name]()

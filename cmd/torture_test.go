@@ -114,6 +114,8 @@ func wasKilled(cmd *exec.Cmd) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
+func init() { children["BE_KILLED"] = beKilled }
+
 // beKilled is a process that runs a scene and kills itself at a point of it.
 func beKilled() error {
 	at, err := strconv.Atoi(os.Getenv("AT"))

@@ -138,16 +138,7 @@ func fill(t testing.TB, db *store.DB, articles []store.Article) {
 func BenchmarkSearch5000(b *testing.B) {
 	db := storetest.New(b)
 	fill(b, db, syntheticArticles(5000))
-	var han, words strings.Builder
-	for k := range 1000 {
-		han.WriteRune('一' + rune(k*7))
-	}
-	for k := range 200 {
-		fmt.Fprintf(&words, "%c%c%dx ", 'a'+k%26, 'a'+k/26%26, k)
-	}
 	for name, query := range map[string]string{
-		"han":      han.String(),      // 999 terms that nothing holds
-		"words":    words.String(),    // 200 terms that many hold
 		"common":   "How do I get a refund for a returned order?",
 		"function": "what is the",
 		"rare":     "klarna fo7649x",
@@ -168,7 +159,7 @@ func BenchmarkSearch5000(b *testing.B) {
 				took = append(took, time.Since(start))
 			}
 			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms"); b.ReportMetric(float64(took[0].Microseconds())/1000, "min-ms")
+			b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 		})
 	}
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"time"
 )
@@ -67,20 +68,42 @@ func (p *pool) get() (*conn, error) {
 	return &conn{sql: sqlConn, stmts: map[string]*sql.Stmt{}, watcher: p.watcher}, nil
 }
 
-func (p *pool) put(c *conn) { p.free <- c }
+// put gives a connection back after use that ended with err. One that couldn't
+// write is closed: SQLite opens a file for reading alone where it must, and that
+// connection wouldn't notice when the file is writable again.
+func (p *pool) put(c *conn, err error) {
+	if errors.Is(err, ErrReadOnly) {
+		c.drop()
+		c = nil
+	}
+	p.free <- c
+}
 
 // close waits until every connection is free and closes them.
 func (p *pool) close() error {
 	var errs []error
 	for range cap(p.free) {
 		if c := <-p.free; c != nil {
-			for _, stmt := range c.stmts {
-				errs = append(errs, stmt.Close())
-			}
-			errs = append(errs, c.sql.Close())
+			errs = append(errs, c.close())
 		}
 	}
 	return errors.Join(append(errs, p.db.Close())...)
+}
+
+// close gives the connection back to database/sql, which closes it at last.
+func (c *conn) close() error {
+	var errs []error
+	for _, stmt := range c.stmts {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(append(errs, c.sql.Close())...)
+}
+
+// drop closes the connection at once: database/sql keeps none that it is told
+// is bad.
+func (c *conn) drop() {
+	_ = c.sql.Raw(func(any) error { return driver.ErrBadConn })
+	_ = c.close() // of what is closed already
 }
 
 func (c *conn) prepare(query string) (*sql.Stmt, error) {

@@ -55,7 +55,7 @@ func (a Article) visibility() string {
 
 // articlesPerBlock is how many article numbers share a row for each term: more
 // of them make searches faster and imports slower.
-const articlesPerBlock = 64
+const articlesPerBlock = 128
 
 // index makes the search find an article by what it says now and by nothing
 // that it said before, and an internal one not at all.

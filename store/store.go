@@ -131,15 +131,15 @@ func (db *DB) inPlace() error {
 }
 
 // View runs fn on one consistent state of the database.
-func (db *DB) View(ctx context.Context, fn func(*View) error) error {
-	if err := errors.Join(ctx.Err(), db.inPlace()); err != nil {
+func (db *DB) View(ctx context.Context, fn func(*View) error) (err error) {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	conn, err := db.reader.get()
 	if err != nil {
 		return db.classify(err)
 	}
-	defer db.reader.put(conn)
+	defer func() { db.reader.put(conn, err) }()
 	if err := conn.run("begin"); err != nil {
 		return db.classify(err)
 	}
@@ -151,7 +151,7 @@ func (db *DB) View(ctx context.Context, fn func(*View) error) error {
 // Tx returns an error, nothing that fn wrote has happened. A ctx that is done
 // before the start stops it; after that the transaction runs to its end,
 // because a caller who is gone must not leave half an answer.
-func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
+func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) (err error) {
 	if err := errors.Join(ctx.Err(), db.inPlace()); err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
 	if err != nil {
 		return db.classify(err)
 	}
-	defer db.writer.put(conn)
+	defer func() { db.writer.put(conn, err) }()
 	defer db.queue.enter()()
 	if err := conn.run("begin immediate"); err != nil {
 		return db.classify(err)
