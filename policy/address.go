@@ -61,16 +61,16 @@ func (r Rules) addressProblems(a Address) []Problem {
 		field, text     string
 		required, poBox bool
 	}{
-		{"recipient", a.Recipient, false, false},
+		{"recipient", a.Recipient, false, true},
 		{"line1", a.Line1, true, true},
 		{"line2", a.Line2, false, true},
-		{"city", a.City, true, false},
+		{"city", a.City, true, true},
 		{"region", a.Region, false, false},
 		{"postal_code", a.PostalCode, false, false},
 	} {
 		switch {
 		case strings.ContainsFunc(f.text, unprintable):
-			add(f.field, "send one line of plain text, without control characters")
+			add(f.field, "send one line of plain text, without control and invisible characters")
 		case f.required && strings.TrimSpace(f.text) == "":
 			add(f.field, "must not be blank")
 		case f.poBox && r.Address.RefusePOBoxes && IsPOBox(f.text):
@@ -86,8 +86,11 @@ func (r Rules) addressProblems(a Address) []Problem {
 	return problems
 }
 
-// unprintable reports control characters, line separators, and marks that override the direction of writing.
+// unprintable reports what can't be seen on a label: control characters, line separators, overrides of the direction of
+// writing, and invisible characters but for the joiners and marks that scripts need (U+200C to U+200F).
 func unprintable(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp) ||
-		r >= '\u202a' && r <= '\u202e' || r >= '\u2066' && r <= '\u2069'
+	if r >= '\u200c' && r <= '\u200f' {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
 }

@@ -4,13 +4,15 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // IsPOBox reports whether an address line names a post office box, in the
 // languages parcels commonly go to. It prefers missing an odd spelling to
 // refusing a real street.
 func IsPOBox(line string) bool {
-	return poBox().MatchString(strings.Join(strings.Fields(line), " "))
+	return poBox().MatchString(strings.Join(strings.Fields(norm.NFKC.String(line)), " "))
 }
 
 // poBoxForms are matched without regard to case, in a line whose blanks are

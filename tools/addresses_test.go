@@ -74,8 +74,8 @@ func TestInvalidAddressSaysWhatIsWrong(t *testing.T) {
 	s := open(t, processing("A-1", "C-1"))
 	res := s.staff("agent").call("update_shipping_address", line(fields{"order_id": "A-1", "address": fields{"line1": " ", "city": mark + "\u202e", "country": "XX"}}, nil))
 	equal(t, `{"error":"invalid_address","message":"Nothing was changed; ask the customer and send the address again: `+
-		`address.city: send one line of plain text, without control characters; address.country: send an ISO 3166-1 alpha-2 code in capitals, such as US; `+
-		`address.line1: must not be blank.","problems":[{"path":"address.city","message":"send one line of plain text, without control characters"},`+
+		`address.city: send one line of plain text, without control and invisible characters; address.country: send an ISO 3166-1 alpha-2 code in capitals, such as US; `+
+		`address.line1: must not be blank.","problems":[{"path":"address.city","message":"send one line of plain text, without control and invisible characters"},`+
 		`{"path":"address.country","message":"send an ISO 3166-1 alpha-2 code in capitals, such as US"},{"path":"address.line1","message":"must not be blank"}]}`,
 		string(res.JSON))
 	equal(t, "denied invalid_address A-1", s.logged())

@@ -22,15 +22,14 @@ type Caller struct {
 
 // call is one call on its way.
 type call struct {
-	caller   Caller
-	action   string
-	tool     *Tool // nil: there is none of that name
-	raw      json.RawMessage
-	arrived  time.Time
-	print    string // fingerprint of the arguments
-	scope    Scope
-	args     any
-	admitted bool // it passed the gates and validation
+	caller  Caller
+	action  string
+	tool    *Tool // nil: there is none of that name
+	raw     json.RawMessage
+	arrived time.Time
+	print   string // the fingerprint of the arguments
+	scope   Scope
+	args    any // once they are valid
 }
 
 // arrive takes a call in. Unknown names are recorded as one.
@@ -88,8 +87,12 @@ func (c *call) entry(res Result) audit.Entry {
 // error and never part of a result.
 const UnknownTool policy.Code = "unknown_tool"
 
-func unknownTool() Result {
-	return failed(&refusal{outcome: audit.Invalid, code: UnknownTool, message: "There is no tool of that name."})
+// Replayed is the code in the audit log of a call that repeated an earlier one
+// and got its answer: nothing was done anew.
+const Replayed policy.Code = "replayed"
+
+func unknownTool() *refusal {
+	return &refusal{outcome: audit.Invalid, code: UnknownTool, message: "There is no tool of that name."}
 }
 
 // permissionDenied is built from the registry alone: nothing that a caller sent

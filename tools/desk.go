@@ -45,16 +45,11 @@ func NewDesk(db *store.DB, rules *Rulebook, tools []*Tool) *Desk {
 // written.
 func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.RawMessage) Result {
 	c := d.arrive(caller, name, raw)
-	var res Result
-	err := d.db.View(ctx, func(v *store.View) error {
-		res = d.guard(c, func() Result { return d.admit(v, c) })
-		return nil
-	})
-	if err != nil {
-		d.fault(c, err)
-		return unavailable(err)
+	work := d.read
+	if c.tool != nil && !c.tool.ReadOnly {
+		work = d.write
 	}
-	res, row, err := d.conclude(ctx, c, res)
+	res, row, err := work(ctx, c)
 	if err != nil {
 		d.fault(c, err)
 		return unavailable(err)
@@ -65,73 +60,83 @@ func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.Ra
 	return res
 }
 
-// conclude records a call that is answered already, or does what an admitted
-// call writes and records it in the same transaction.
-func (d *Desk) conclude(ctx context.Context, c *call, res Result) (Result, store.AuditRow, error) {
-	if !c.admitted || c.tool.ReadOnly {
-		row, err := d.recorder.Record(c.entry(res))
-		return res, row, err
+// read answers a call on one state of the database and records it; others that
+// read at the same time may share the commit.
+func (d *Desk) read(ctx context.Context, c *call) (res Result, row store.AuditRow, err error) {
+	err = d.db.View(ctx, func(v *store.View) error {
+		res = d.guard(c, func() Result {
+			if err := d.admit(v, c); err != nil {
+				return failed(err)
+			}
+			answer, err := c.tool.answer(&c.scope, c.args)
+			if err != nil {
+				return failed(err)
+			}
+			return succeeded(answer)
+		})
+		return nil
+	})
+	if err == nil {
+		row, err = d.recorder.Record(c.entry(res))
 	}
-	var row store.AuditRow
-	err := d.db.Tx(ctx, func(tx *store.Tx) (err error) {
-		if res, err = d.write(tx, c); err != nil {
-			return err
+	return res, row, err
+}
+
+// write does what a call asks, or parks it for a human, and records it in the
+// same transaction. What it wrote is undone if it fails, so that the audit row
+// of the failure still commits.
+func (d *Desk) write(ctx context.Context, c *call) (res Result, row store.AuditRow, err error) {
+	err = d.db.Tx(ctx, func(tx *store.Tx) (err error) {
+		err = tx.Savepoint(func() (keep bool) {
+			res = d.guard(c, func() Result {
+				if err := d.admit(&tx.View, c); err != nil {
+					return failed(err)
+				}
+				return d.act(tx, c)
+			})
+			return !res.IsError
+		})
+		if err == nil {
+			row, err = audit.Append(tx, c.entry(res))
 		}
-		row, err = audit.Append(tx, c.entry(res))
 		return err
 	})
 	return res, row, err
 }
 
-// admit takes a call through the gates and its arguments through validation. A
-// tool that only reads answers right here, on the same state of the database.
-func (d *Desk) admit(v *store.View, c *call) Result {
+// admit takes a call through the gates and its arguments through validation.
+func (d *Desk) admit(v *store.View, c *call) error {
 	if err := c.identify(v, d.rules); err != nil {
-		return failed(err)
+		return err
 	}
 	if c.tool == nil {
 		return unknownTool()
 	}
 	if !c.scope.Principal.Role.AtLeast(c.tool.Role) {
-		return failed(permissionDenied(c.tool, c.scope.Principal.Role))
+		return permissionDenied(c.tool, c.scope.Principal.Role)
 	}
 	if c.tool.NeedsCustomer && c.scope.Customer == "" {
-		return failed(noCustomer(c.tool, c.scope.Principal))
+		return noCustomer(c.tool, c.scope.Principal)
 	}
 	args, problems := c.tool.decode(c.raw)
 	if len(problems) > 0 {
-		return failed(invalid(problems...))
+		return invalid(problems...)
 	}
-	c.args, c.admitted = args, true
-	if !c.tool.ReadOnly {
-		return Result{}
-	}
-	answer, err := c.tool.answer(&c.scope, args)
-	if err != nil {
-		return failed(err)
-	}
-	return succeeded(answer)
+	c.args = args
+	return nil
 }
 
-// write plans what an admitted call would do, asks the policy, and performs it
-// or parks it for a human. What it wrote is undone if it fails, so that the
-// audit row of the failure still commits.
-func (d *Desk) write(tx *store.Tx, c *call) (res Result, err error) {
-	err = tx.Savepoint(func() (keep bool) {
-		res = d.guard(c, func() Result { return d.planAndAct(tx, c) })
-		return !res.IsError
-	})
-	return res, err
-}
-
-func (d *Desk) planAndAct(tx *store.Tx, c *call) Result {
-	c.scope.View = &tx.View
+// act plans what an admitted call would do, asks the policy, and performs it or
+// parks it.
+func (d *Desk) act(tx *store.Tx, c *call) Result {
 	p, err := c.tool.plan(&c.scope, c.args)
 	switch {
 	case err != nil:
 		return failed(err)
 	case p.earlier != nil:
-		return succeeded(p.earlier)
+		res := succeeded(p.earlier)
+		res.Code = Replayed
+		return res
 	}
 	switch p.decision.Outcome {
 	case policy.Allow:

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"countersign/policy"
 	"countersign/store"
@@ -51,7 +52,7 @@ var escalateToHuman = define(spec[EscalateToHumanArgs, TicketAnswer]{
 
 func planTicket(s *Scope, in EscalateToHumanArgs) (p Plan[TicketAnswer], err error) {
 	summary := strings.TrimSpace(in.Summary)
-	if len([]rune(summary)) < minSummary {
+	if utf8.RuneCountInString(plainText(summary)) < minSummary {
 		return p, invalid(policy.Problem{Path: "summary", Message: fmt.Sprintf("must say in at least %d characters what is wanted", minSummary)})
 	}
 	ticket := store.Ticket{

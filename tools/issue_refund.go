@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"countersign/audit"
 	"countersign/policy"
@@ -75,7 +76,7 @@ var issueRefund = define(spec[IssueRefundArgs, RefundAnswer]{
 })
 
 func planRefund(s *Scope, in IssueRefundArgs) (p Plan[RefundAnswer], err error) {
-	if len([]rune(strings.TrimSpace(in.Reason))) < minReason {
+	if utf8.RuneCountInString(plainText(in.Reason)) < minReason {
 		return p, invalid(policy.Problem{Path: "reason", Message: fmt.Sprintf("must say in at least %d characters why", minReason)})
 	}
 	order, err := s.Order(in.OrderID)
@@ -93,7 +94,9 @@ func planRefund(s *Scope, in IssueRefundArgs) (p Plan[RefundAnswer], err error) 
 	request.Order = facts
 	decided := s.Rules.DecideRefund(request)
 	amount := money.Amount{Minor: decided.Amount, Currency: order.Currency}
-	s.subject.amount = amount
+	if in.Currency == "" || in.Currency == order.Currency {
+		s.subject.amount = amount
+	}
 
 	p.Repeat = repeatKey(s.Principal, order, in, request.Asked)
 	if s.Approval == nil && (in.Currency == "" || in.Currency == order.Currency) {

@@ -127,7 +127,7 @@ func TestCurrency(t *testing.T) {
 	a := s.staff("agent")
 	const mismatch = "currency_mismatch 98633.00"
 	equal(t, mismatch, a.refund("A-1", "1000", "currency=GBP"))
-	equal(t, "denied currency_mismatch A-1 9863300 INR", s.logged())
+	equal(t, "denied currency_mismatch A-1", s.logged())
 	equal(t, mismatch, a.refund("A-1", "1000.123", "currency=KWD"))
 	res := a.call("issue_refund", `{"order_id":"A-1","amount":"1000","currency":"GBP","reason":"does not fit"}`)
 	equal(t, `{"error":"currency_mismatch","message":"The order is in INR: send the amount in INR, or leave the currency out.",`+

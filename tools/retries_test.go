@@ -20,7 +20,7 @@ func TestRepeatWithinTenMinutes(t *testing.T) {
 	equal(t, "refunded RF-0001 10.00 90.00", a.refund("A-1", "10.00"))
 	s.clock.Advance(2 * time.Second)
 	equal(t, "refunded RF-0001 10.00 90.00 replayed", a.refund("A-1", "10.00"))
-	equal(t, "ok A-1 1000 USD", s.logged())
+	equal(t, "ok replayed A-1 1000 USD", s.logged())
 	equal(t, "refunded RF-0001 10.00 90.00 replayed", a.refund(" #a-1", "10", "reason=in other words", "currency=USD"))
 	equal(t, "refunded RF-0002 10.00 80.00", s.staff("another agent").refund("A-1", "10.00"))
 	s.clock.Advance(10*time.Minute - 3*time.Second)
@@ -40,6 +40,7 @@ func TestAnother(t *testing.T) {
 	equal(t, "refunded RF-0001 10.00 90.00", a.refund("A-1", "10.00"))
 	equal(t, "refunded RF-0002 10.00 80.00", a.refund("A-1", "10.00", "another=true", "reason=the second shoe"))
 	equal(t, "refunded RF-0002 10.00 80.00 replayed", a.refund("A-1", "10.00", "another=true", "reason=The  second shoe "))
+	equal(t, "refunded RF-0002 10.00 80.00 replayed", a.refund("A-1", "10.00", "another=true", "reason=the sec\u200bond shoe"))
 	equal(t, "refunded RF-0003 10.00 70.00", a.refund("A-1", "10.00", "another=true", "reason=the third shoe"))
 	equal(t, "refunded RF-0001 10.00 70.00 replayed", a.refund("A-1", "10.00"))
 }
@@ -52,12 +53,12 @@ func TestRepeatOfAParkedRequest(t *testing.T) {
 	s.clock.Advance(71 * time.Hour)
 	for range 2 {
 		equal(t, "pending_approval AP-0001 144.00 replayed", a.refund("A-1", ""))
-		equal(t, "pending_approval A-1 AP-0001 14400 USD", s.logged()) // and the log says how much
+		equal(t, "pending_approval replayed A-1 AP-0001 14400 USD", s.logged()) // and the log says how much
 	}
 	s.approve("AP-0001", "")
 	s.clock.Advance(100 * day)
 	equal(t, "refunded RF-0001 AP-0001 144.00 0.00 replayed", a.refund("A-1", ""))
-	equal(t, "ok A-1 AP-0001 14400 USD", s.logged())
+	equal(t, "ok replayed A-1 AP-0001 14400 USD", s.logged())
 	equal(t, "map[name:dora note:agreed]", pick(t, a.call("issue_refund", `{"order_id":"A-1","reason":"does not fit"}`), "operator"))
 	equal(t, "nothing_to_refund 0.00", strings.Replace(a.refund("A-1", "1.00"), "refund_window_expired", "nothing_to_refund", 1))
 }
@@ -68,7 +69,7 @@ func TestRepeatOfWhatWasApprovedForLess(t *testing.T) {
 	equal(t, "pending_approval AP-0001 144.00", a.refund("A-1", "144.00"))
 	s.approve("AP-0001", "80.00")
 	equal(t, "refunded RF-0001 AP-0001 80.00 144.00 64.00 replayed", a.refund("A-1", "144.00"))
-	equal(t, "ok A-1 AP-0001 8000 USD", s.logged())
+	equal(t, "ok replayed A-1 AP-0001 8000 USD", s.logged())
 	equal(t, "pending_approval AP-0002 64.00", a.refund("A-1", "")) // another request, and the no stands
 }
 

@@ -6,15 +6,22 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 )
 
 // plainText folds what makes no difference between two writings of the same
-// text: compatibility forms, case and blanks.
+// text: compatibility forms, case, blanks and invisible characters.
 func plainText(text string) string {
-	return strings.Join(strings.Fields(cases.Fold().String(norm.NFKC.String(text))), " ")
+	text = strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return r
+	}, norm.NFKC.String(text))
+	return strings.Join(strings.Fields(cases.Fold().String(text)), " ")
 }
 
 // keyOf returns a digest that is equal for equal parts only.

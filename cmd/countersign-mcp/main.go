@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +28,10 @@ import (
 var version = "dev"
 
 func main() {
+	signal.Ignore(syscall.SIGPIPE) // a client that closes its end is an error of a write, not our end
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(200) // a few megabytes more, fewer collections under load
+	}
 	if err := run(os.Args[1:], os.Getenv, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "countersign-mcp:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
@@ -61,8 +66,15 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	}
 	desk := tools.NewDesk(db, rules, tools.All)
 	logTo(stderr, desk, opts.logLevel)
-	return server.ServeStdio(ctx, server.New(desk, tools.All, caller, version))
+	err = server.ServeStdio(ctx, server.New(desk, tools.All, caller, version))
+	// A call that hangs on another process must not keep this one: what it
+	// writes happens whole or not at all.
+	time.AfterFunc(closeFor, func() { os.Exit(0) })
+	return err
 }
+
+// closeFor is how long the database may take to close once the client is gone.
+const closeFor = time.Second
 
 // logTo writes each audit row and each fault as one JSON line.
 func logTo(stderr io.Writer, desk *tools.Desk, level slog.Level) {

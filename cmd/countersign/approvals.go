@@ -56,7 +56,7 @@ func (a *app) listApprovals(v *store.View, all, asJSON bool) error {
 		if ap.State == store.Pending {
 			when += ", " + span(ap.Expires.Sub(v.Now)) + " left"
 		}
-		rows = append(rows, []string{ap.ID, ap.OrderID, amountText(ap.Amount, ap.Currency), stateWord(ap.State), ap.AskedByName, when})
+		rows = append(rows, []string{ap.ID, ap.OrderID, decidedAmount(ap), stateWord(ap.State), ap.AskedByName, when})
 	}
 	switch {
 	case asJSON:
@@ -90,7 +90,7 @@ func (a *app) showApproval(ctx context.Context, db *store.DB, id string, asJSON 
 	return db.View(ctx, func(v *store.View) error {
 		ap, err := v.Approval(id)
 		if errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("no approval has this id; see countersign approvals list: %w", err)
+			return notFound("no approval has this id; see countersign approvals list --all")
 		}
 		if err != nil {
 			return err
@@ -163,6 +163,15 @@ func viewApproval(v *store.View, ap store.Approval) (approvalView, error) {
 	return view, nil
 }
 
+// decidedAmount is what was asked for, or what was approved of it.
+func decidedAmount(ap store.Approval) string {
+	asked := amountText(ap.Amount, ap.Currency)
+	if ap.ApprovedAmount > 0 && ap.ApprovedAmount < ap.Amount {
+		return money.Amount{Minor: ap.ApprovedAmount, Currency: ap.Currency}.Decimal() + " of " + asked
+	}
+	return asked
+}
+
 // printApproval shows the whole request. What the model and the customer wrote
 // is quoted.
 func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View) {
@@ -174,7 +183,11 @@ func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View)
 	if args.Reason != "" {
 		reason = fmt.Sprintf("%q (written by the model)", args.Reason)
 	}
-	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.ApprovalID), stateWord(view.State), amountText(ap.Amount, ap.Currency))
+	expires := ""
+	if ap.State == store.Pending || ap.State == store.Expired {
+		expires = ago(ap.Expires, v.Now) + " (" + view.ExpiresAt + ")"
+	}
+	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.ApprovalID), stateWord(view.State), decidedAmount(ap))
 	printFields(a.out, a.columns(), [][2]string{
 		{"tool", view.Tool},
 		{"order", strings.TrimSuffix(view.OrderID+": "+view.order, ": ")},
@@ -182,7 +195,7 @@ func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View)
 		{"why", strings.Join(view.Reasons, "; ")},
 		{"reason", reason},
 		{"asked", view.AskedBy + ", " + ago(ap.Created, v.Now) + " (" + view.AskedAt + ")"},
-		{"expires", ago(ap.Expires, v.Now) + " (" + view.ExpiresAt + ")"},
+		{"expires", expires},
 		{"policy", view.Policy},
 		{"decided", strings.TrimSuffix(view.DecidedBy+" "+view.DecidedAt, " ")},
 		{"approved", amountText(ap.ApprovedAmount, ap.Currency)},

@@ -76,18 +76,40 @@ func (f *tailFlags) filter(ctx context.Context, db *store.DB) (store.AuditFilter
 	if f.outcome != "" && !slices.Contains(outcomes, audit.Outcome(f.outcome)) {
 		return filter, usageError{errors.New("--outcome takes ok, pending_approval, denied, invalid or error")}
 	}
-	if f.customer == "" {
-		return filter, nil
-	}
-	err = db.View(ctx, func(v *store.View) error {
-		customer, err := v.CustomerByID(f.customer)
-		filter.Customer = customer.Key
-		return err
-	})
-	if errors.Is(err, store.ErrNotFound) {
-		err = fmt.Errorf("no customer has this id: %w", err)
-	}
+	err = db.View(ctx, func(v *store.View) error { return f.resolve(v, &filter) })
 	return filter, err
+}
+
+// resolve turns the names that people know into those that rows hold; one that
+// nothing has is an error, not an empty list.
+func (f *tailFlags) resolve(v *store.View, filter *store.AuditFilter) error {
+	if f.customer != "" {
+		customer, err := v.CustomerByID(f.customer)
+		if errors.Is(err, store.ErrNotFound) {
+			return notFound("no customer has this id")
+		} else if err != nil {
+			return err
+		}
+		filter.Customer = customer.Key
+	}
+	if f.order != "" {
+		number, _ := store.FoldNumber(f.order)
+		id, err := v.OrderIDByNumber(number)
+		if errors.Is(err, store.ErrNotFound) {
+			return notFound("no order has this number")
+		} else if err != nil {
+			return err
+		}
+		filter.OrderID = id
+	}
+	if f.actor != "" && f.actor != store.Anonymous.Name {
+		_, err := v.PrincipalNamed(f.actor)
+		if errors.Is(err, store.ErrNotFound) {
+			return notFound("no principal has this name")
+		}
+		return err
+	}
+	return nil
 }
 
 // parseSince reads a moment or a while before now.

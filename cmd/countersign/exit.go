@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"countersign/audit"
+	"countersign/policy"
 	"countersign/store"
 	"countersign/tools/settle"
 )
@@ -18,6 +19,11 @@ const (
 	exitConflict
 	exitUnverified
 )
+
+// notFound is an error for a thing that doesn't exist, in words of its own.
+func notFound(text string) error {
+	return &settle.Error{Kind: settle.NotFound, Code: policy.NotFound, Message: text}
+}
 
 // usageError is a command line that can't be meant.
 type usageError struct{ error }

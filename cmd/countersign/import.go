@@ -103,6 +103,10 @@ func (a *app) importFile(ctx context.Context, office *settle.Office, f importFla
 		}
 		return err
 	})
+	var refused *settle.Error
+	if err != nil && !errors.As(err, &refused) {
+		return ingest.Report{}, err // nothing was stored: what was counted didn't happen
+	}
 	return report, err
 }
 

@@ -110,7 +110,7 @@ func (a *app) ticketsShow() *cobra.Command {
 				return office.DB.View(ctx, func(v *store.View) error {
 					t, err := v.Ticket(args[0])
 					if errors.Is(err, store.ErrNotFound) {
-						return fmt.Errorf("no ticket has this id; see countersign tickets list: %w", err)
+						return notFound("no ticket has this id; see countersign tickets list --all")
 					}
 					if err != nil {
 						return err

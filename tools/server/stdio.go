@@ -26,6 +26,8 @@ func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) erro
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(context.Background(), p) }()
 	select {
+	case <-p.drained: // calls that no one reads the answers of may never end
+		return nil
 	case err := <-ended:
 		if errors.Is(err, io.EOF) {
 			return nil

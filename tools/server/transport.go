@@ -29,8 +29,12 @@ type pipe struct {
 	lines lineReader
 	slots chan struct{} // one per request in flight
 
+	writing sync.Mutex // one line at a time; not under mu, as a client may not read
+	out     io.Writer
+	drained chan struct{} // closed when nobody waits for an answer any more
+	once    sync.Once
+
 	mu       sync.Mutex
-	out      io.Writer
 	last     int64
 	inFlight map[int64]*flight
 	numbers  map[string]int64 // of the requests in flight, by the client's id
@@ -47,7 +51,7 @@ type flight struct {
 
 func newPipe(in io.Reader, out io.Writer) *pipe {
 	p := &pipe{
-		lines: newLineReader(in), slots: make(chan struct{}, maxInFlight), out: out,
+		lines: newLineReader(in), slots: make(chan struct{}, maxInFlight), out: out, drained: make(chan struct{}),
 		inFlight: map[int64]*flight{}, numbers: map[string]int64{},
 	}
 	p.idle = sync.NewCond(&p.mu)
@@ -71,6 +75,7 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 			continue
 		case err != nil:
 			p.drain()
+			p.once.Do(func() { close(p.drained) })
 			return nil, err
 		}
 		e, fault := parseEnvelope(line)
@@ -101,15 +106,16 @@ func (p *pipe) accept(e envelope) jsonrpc.Message {
 	}
 	p.slots <- struct{}{}
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	_, taken := p.numbers[string(e.ID)]
 	if taken || p.stopped {
+		p.mu.Unlock()
 		<-p.slots
 		if taken {
-			p.write(nil, nil, invalidRequest("the id is in use by a request in flight"))
+			p.answer(nil, nil, invalidRequest("the id is in use by a request in flight"))
 		}
 		return nil
 	}
+	defer p.mu.Unlock()
 	p.last++
 	p.inFlight[p.last] = &flight{id: e.ID, method: *e.Method}
 	p.numbers[string(e.ID)] = p.last
@@ -148,35 +154,35 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 		if err != nil {
 			return err
 		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
 		return p.send(text)
 	}
 	number, ok := res.ID.Raw().(int64)
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	flight := p.inFlight[number]
+	unwanted := flight == nil || flight.cancelled
+	p.mu.Unlock()
 	if !ok || flight == nil {
 		return nil
 	}
+	var err error
+	if !unwanted {
+		err = p.write(flight.id, res.Result, wireError(res.Error))
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	delete(p.inFlight, number)
 	delete(p.numbers, string(flight.id))
 	<-p.slots
-	defer p.idle.Broadcast()
-	if flight.cancelled {
-		return nil
-	}
-	return p.write(flight.id, res.Result, wireError(res.Error))
+	p.idle.Broadcast()
+	return err
 }
 
 // answer sends a response of our own.
 func (p *pipe) answer(id, result json.RawMessage, fault *jsonrpc.Error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	_ = p.write(id, result, fault) // a client that is gone ends the reading too
 }
 
-// write sends a response; the caller holds the lock.
+// write sends a response.
 func (p *pipe) write(id, result json.RawMessage, fault *jsonrpc.Error) error {
 	if id == nil {
 		id = json.RawMessage("null")
@@ -195,8 +201,10 @@ func (p *pipe) write(id, result json.RawMessage, fault *jsonrpc.Error) error {
 	return p.send(append(line, '}'))
 }
 
-// send writes one line; the caller holds the lock.
+// send writes one line.
 func (p *pipe) send(line []byte) error {
+	p.writing.Lock()
+	defer p.writing.Unlock()
 	_, err := p.out.Write(append(line, '\n'))
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"countersign/approvals"
 	"countersign/policy"
@@ -86,11 +87,11 @@ func (s *Session) claimable(id string) (store.Approval, error) {
 func decidedAlready(a store.Approval) *Error {
 	switch a.State {
 	case store.Expired:
-		return conflict(RequestExpired, "%s expired at %s; nobody decided it", a.ID, store.FormatTime(a.Expires))
+		return conflict(RequestExpired, "%s expired at %s; nobody decided it", a.ID, rfc3339(a.Expires))
 	case store.Stale:
-		return conflict(RequestStale, "%s was found stale at %s: nothing of it could be done any more", a.ID, store.FormatTime(a.Decided))
+		return conflict(RequestStale, "%s was found stale at %s: nothing of it could be done any more", a.ID, rfc3339(a.Decided))
 	}
-	return conflict(AlreadyDecided, "%s was %s by %s at %s", a.ID, a.State, a.DecidedByName, store.FormatTime(a.Decided))
+	return conflict(AlreadyDecided, "%s was %s by %s at %s", a.ID, a.State, a.DecidedByName, rfc3339(a.Decided))
 }
 
 // approvedAmount reads how much is approved: all of it, or less.
@@ -145,7 +146,7 @@ func (s *Session) claim(a store.Approval) error {
 
 // unfit says why a request can't be done, and ends it if none of it can.
 func (s *Session) unfit(a store.Approval, plan tools.Replanned) error {
-	code, message := plan.Decision.Code, plan.Decision.Message
+	code := plan.Decision.Code
 	if code == policy.NothingToRefund && plan.Held > 0 { // those may still be rejected, or expire
 		return conflict(code, "%s doesn't fit now and keeps waiting: other requests on the order hold what is left; decide those first", a.ID)
 	}
@@ -155,11 +156,26 @@ func (s *Session) unfit(a store.Approval, plan tools.Replanned) error {
 		if err := s.claim(a); err != nil {
 			return err
 		}
-		return conflict(RequestStale, "%s is stale, nothing of it can be done any more: %s", a.ID, message)
+		return conflict(RequestStale, "%s is stale: %s", a.ID, whyUnfit[code])
 	case policy.AmountExceedsRefundable:
 		fits := money.Amount{Minor: plan.Fits, Currency: a.Currency}
 		return conflict(code, "%s doesn't fit any more: only %s of it is left; approve --amount %s, or reject it",
 			a.ID, fits.Format(), fits.Decimal())
 	}
-	return conflict(code, "%s can't be done now and keeps waiting: %s", a.ID, message)
+	why := whyUnfit[code]
+	if why == "" {
+		why = plan.Decision.Message
+	}
+	return conflict(code, "%s can't be done now and keeps waiting: %s", a.ID, why)
 }
+
+// whyUnfit says it to an operator; the policy's own texts are for an agent.
+var whyUnfit = map[policy.Code]string{
+	policy.OrderCancelled:      "the order is cancelled, and the shop refunds a cancelled order by itself",
+	policy.NothingToRefund:     "nothing is left to refund on the order",
+	policy.RefundWindowExpired: "by the rules in force the order's refund window had ended when it was asked",
+	policy.OrderNotPaid:        "nothing has been captured on the order",
+	policy.OrderNotDelivered:   "the order is not delivered, and the rules in force refuse that",
+}
+
+func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }

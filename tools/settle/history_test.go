@@ -230,8 +230,12 @@ func (h *history) call(t *rapid.T, who, customer, tool string, args map[string]a
 	case r.Status == "pending_approval":
 		outcome = "pending_approval"
 	}
+	code := r.Error
+	if r.Replayed {
+		code = "replayed"
+	}
 	row = h.newRow(t)
-	same(t, "the row of the call", []any{who, "of " + who, tool, outcome, r.Error, r.Error != ""},
+	same(t, "the row of the call", []any{who, "of " + who, tool, outcome, code, r.Error != ""},
 		[]any{row.Actor, row.Session, row.Action, row.Outcome, row.Code, res.IsError})
 	return r, row
 }

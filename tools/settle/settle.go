@@ -126,8 +126,12 @@ func permitted(p store.Principal, action string, min policy.Role) error {
 	if p.Kind == policy.Operator && p.Role.AtLeast(min) {
 		return nil
 	}
+	this := fmt.Sprintf("this token is for %s %q of role %s", p.Kind, p.Name, p.Role)
+	if p.ID == "" {
+		this = "no token that holds was given; set COUNTERSIGN_TOKEN, or use the account that ran countersign init"
+	}
 	return &Error{Kind: NotPermitted, Code: policy.PermissionDenied, Message: fmt.Sprintf(
-		"%q needs an operator of role %s; this token is for %s %q of role %s", action, min, p.Kind, p.Name, p.Role)}
+		"%q needs an operator of role %s; %s", action, min, this)}
 }
 
 func outcomeOf(e *Error) audit.Outcome {

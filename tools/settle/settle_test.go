@@ -242,7 +242,7 @@ func TestApproveForLess(t *testing.T) {
 	}
 	equal(t, "approved dora 8000", s.state(id))
 	equal(t, []int64{8000}, s.refunds("A-1"))
-	refused(t, s.approve("emil", id, "64.00"), settle.Conflict, settle.AlreadyDecided, "AP-0001 was approved by dora at 2026-05-01T12:00:00.000000Z")
+	refused(t, s.approve("emil", id, "64.00"), settle.Conflict, settle.AlreadyDecided, "AP-0001 was approved by dora at 2026-05-01T12:00:00Z")
 }
 
 func TestReject(t *testing.T) {
@@ -257,7 +257,7 @@ func TestReject(t *testing.T) {
 	}
 	equal(t, "rejected dora 0", s.state(id))
 	for _, err := range []error{s.approve("emil", id, ""), s.reject("emil", id)} {
-		refused(t, err, settle.Conflict, settle.AlreadyDecided, "AP-0001 was rejected by dora at 2026-05-01T12:00:00.000000Z")
+		refused(t, err, settle.Conflict, settle.AlreadyDecided, "AP-0001 was rejected by dora at 2026-05-01T12:00:00Z")
 	}
 	equal(t, []string{
 		"dora approvals reject AP-0001 invalid invalid_arguments", "dora approvals reject AP-0001 invalid invalid_arguments",
@@ -275,7 +275,7 @@ func TestWhoMayDecide(t *testing.T) {
 		"agent": `"approvals approve" needs an operator of role manager; this token is for agent "agent" of role staff`,
 		"robot": `"approvals approve" needs an operator of role manager; this token is for agent "robot" of role manager`,
 		"sam":   `"approvals approve" needs an operator of role manager; this token is for operator "sam" of role staff`,
-		"ghost": `"approvals approve" needs an operator of role manager; this token is for agent "anonymous" of role viewer`,
+		"ghost": `"approvals approve" needs an operator of role manager; no token that holds was given; set COUNTERSIGN_TOKEN, or use the account that ran countersign init`,
 	} {
 		refused(t, s.approve(name, id, ""), settle.NotPermitted, policy.PermissionDenied, words)
 	}
@@ -318,7 +318,7 @@ func TestExpiredNamesNobody(t *testing.T) {
 	s.clock.Advance(time.Microsecond)
 	equal(t, "expired  0", s.state(id))
 	for _, err := range []error{s.approve("dora", id, ""), s.reject("dora", id)} {
-		refused(t, err, settle.Conflict, settle.RequestExpired, "AP-0001 expired at 2026-05-04T12:00:00.000000Z; nobody decided it")
+		refused(t, err, settle.Conflict, settle.RequestExpired, "AP-0001 expired at 2026-05-04T12:00:00Z; nobody decided it")
 	}
 	equal(t, "expired  0", s.state(id))
 	equal(t, 0, len(s.refunds("A-1")))
@@ -327,17 +327,16 @@ func TestExpiredNamesNobody(t *testing.T) {
 // Nothing of it can be done any more: it ends, and nobody has decided it.
 func TestStale(t *testing.T) {
 	for change, words := range map[string]string{
-		"update orders set status = 'cancelled'": "the order is cancelled: the shop refunds a cancelled order by itself, so there is nothing to do here; " +
-			"use escalate_to_human if the customer has waited too long for the money",
-		"update orders set refunded = paid": "0.00 USD is left to refund: 300.00 USD paid, less 300.00 USD refunded; use escalate_to_human if the customer disagrees",
+		"update orders set status = 'cancelled'": "the order is cancelled, and the shop refunds a cancelled order by itself",
+		"update orders set refunded = paid":      "nothing is left to refund on the order",
 	} {
 		s := open(t)
 		id := s.parked("A-1", "144.00")
 		s.sql(change + " where id = 'A-1'")
-		refused(t, s.approve("dora", id, ""), settle.Conflict, settle.RequestStale, "AP-0001 is stale, nothing of it can be done any more: "+words)
+		refused(t, s.approve("dora", id, ""), settle.Conflict, settle.RequestStale, "AP-0001 is stale: "+words)
 		equal(t, "stale  0", s.state(id))
 		refused(t, s.approve("emil", id, ""), settle.Conflict, settle.RequestStale,
-			"AP-0001 was found stale at 2026-05-01T12:00:00.000000Z: nothing of it could be done any more")
+			"AP-0001 was found stale at 2026-05-01T12:00:00Z: nothing of it could be done any more")
 		equal(t, []string{"dora approvals approve AP-0001 denied request_stale", "emil approvals approve AP-0001 denied request_stale"}, s.log())
 		equal(t, 0, len(s.refunds("A-1")))
 	}
@@ -473,7 +472,7 @@ func TestManyAtOnce(t *testing.T) {
 func settledOnce(t *testing.T, s *shop, id string, errs []error) {
 	t.Helper()
 	state := strings.Fields(s.state(id))
-	want := fmt.Sprintf("%s was %s by %s at 2026-05-01T12:00:00.000000Z", id, state[0], state[1])
+	want := fmt.Sprintf("%s was %s by %s at 2026-05-01T12:00:00Z", id, state[0], state[1])
 	won := 0
 	for _, err := range errs {
 		if err == nil {
@@ -589,7 +588,7 @@ func TestTickets(t *testing.T) {
 	_, closed := dora.CloseTicket(t.Context(), "TK-0001")
 	_, replied := dora.Reply(t.Context(), "TK-0001", "again")
 	for _, err := range []error{closed, replied} {
-		refused(t, err, settle.Conflict, settle.AlreadyClosed, "TK-0001 was closed at 2026-05-01T12:00:00.000000Z")
+		refused(t, err, settle.Conflict, settle.AlreadyClosed, "TK-0001 was closed at 2026-05-01T12:00:00Z")
 	}
 	_, err = dora.Reply(t.Context(), "TK-0009", "hello")
 	refused(t, err, settle.NotFound, policy.NotFound, "there is no ticket of this id; see countersign tickets list")

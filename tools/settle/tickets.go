@@ -50,5 +50,5 @@ func (o *Office) onTicket(ctx context.Context, action, id string, work func(*Ses
 }
 
 func closedAlready(t store.Ticket) *Error {
-	return conflict(AlreadyClosed, "%s was closed at %s", t.ID, store.FormatTime(t.Closed))
+	return conflict(AlreadyClosed, "%s was closed at %s", t.ID, rfc3339(t.Closed))
 }
