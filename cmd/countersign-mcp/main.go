@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -65,27 +64,18 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 		return err
 	}
 	desk := tools.NewDesk(db, rules, tools.All)
-	logTo(stderr, desk, opts.logLevel)
+	log := newLineLog(stderr)
+	defer log.close()
+	logTo(log, desk, opts.logLevel)
 	err = server.ServeStdio(ctx, server.New(desk, tools.All, caller, version))
-	// A call that hangs on another process must not keep this one: what it
-	// writes happens whole or not at all.
+	// Neither a call that hangs on another process nor a client that doesn't read
+	// stderr may keep this one: what is written happens whole or not at all.
 	time.AfterFunc(closeFor, func() { os.Exit(0) })
 	return err
 }
 
 // closeFor is how long the database may take to close once the client is gone.
 const closeFor = time.Second
-
-// logTo writes each audit row and each fault as one JSON line.
-func logTo(stderr io.Writer, desk *tools.Desk, level slog.Level) {
-	logger := slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
-	if level <= slog.LevelInfo {
-		desk.Recorded = func(row store.AuditRow) { fmt.Fprintf(stderr, "%s\n", audit.JSON(row)) }
-	}
-	desk.Faulted = func(action string, fault error) {
-		logger.Error("call failed", "action", action, "fault", fault.Error())
-	}
-}
 
 // checkCustomer refuses a customer that the token is not pinned to, or that
 // doesn't exist: it would only show as refusals later.
