@@ -5,6 +5,7 @@ package audit
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -53,6 +54,13 @@ type Entry struct {
 	Fingerprint string // see Fingerprint
 	Policy      string // version
 	Duration    time.Duration
+}
+
+// NewSession returns a name for one server process or one command.
+func NewSession() string {
+	random := make([]byte, 6)
+	rand.Read(random)
+	return hex.EncodeToString(random)
 }
 
 // Append adds e as the log's next row, in the caller's transaction: if it

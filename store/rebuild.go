@@ -29,11 +29,11 @@ func rebuildDemo(path string, opts Options, seed func(*Tx) error) (err error) {
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	return db.Tx(context.Background(), func(tx *Tx) error {
-		seeded, err := tx.Setting(SettingDemo)
+		demo, err := tx.IsDemo()
 		if err != nil {
 			return err
 		}
-		if seeded == "" {
+		if !demo {
 			return ErrNotDemo
 		}
 		if err := tx.dropEverything(); err != nil {

@@ -4,9 +4,8 @@ import "errors"
 
 // Names of settings.
 const (
-	SettingDemo    = "demo"    // when the demo shop was seeded, in a demo database
-	SettingPolicy  = "policy"  // the shop's policy file
-	SettingCreated = "created" // when the database was made
+	SettingDemo   = "demo"   // when the demo shop was seeded, in a demo database
+	SettingPolicy = "policy" // the shop's policy file
 )
 
 // Setting returns the value of name, "" where it isn't set.
@@ -16,6 +15,12 @@ func (v *View) Setting(name string) (value string, err error) {
 		return "", nil
 	}
 	return value, err
+}
+
+// IsDemo reports whether this is a demo database.
+func (v *View) IsDemo() (bool, error) {
+	seeded, err := v.Setting(SettingDemo)
+	return seeded != "", err
 }
 
 // SetSetting stores value under name.

@@ -28,7 +28,7 @@ func (s schema) decode(raw json.RawMessage, args any) []policy.Problem {
 	value, err := strictjson.Decode(raw, maxDepth)
 	var fault *strictjson.Error
 	if errors.As(err, &fault) {
-		return []policy.Problem{{Path: safePath(fault.Path), Message: fault.Error()}}
+		return []policy.Problem{{Path: strictjson.SafePath(fault.Path), Message: fault.Error()}}
 	}
 	c := checker{schema: s}
 	c.value(s.root, value, nil)
@@ -51,7 +51,7 @@ type checker struct {
 }
 
 func (c *checker) add(path []string, format string, args ...any) {
-	c.problems = append(c.problems, policy.Problem{Path: safePath(path), Message: fmt.Sprintf(format, args...)})
+	c.problems = append(c.problems, policy.Problem{Path: strictjson.SafePath(path), Message: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) value(node *jsonschema.Schema, value any, path []string) {

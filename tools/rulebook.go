@@ -41,13 +41,13 @@ func NewRulebook(ctx context.Context, db *store.DB, file *policy.Rules) (*Rulebo
 		b.base = inForce(*file)
 	}
 	err := db.View(ctx, func(v *store.View) error {
-		demo, err := v.Setting(store.SettingDemo)
+		demo, err := v.IsDemo()
 		if err != nil {
 			return err
 		}
-		b.only = demo != "" && file != nil
+		b.only = demo && file != nil
 		stored, err := v.Setting(store.SettingPolicy)
-		if err == nil && stored != "" && file != nil && demo == "" {
+		if err == nil && stored != "" && file != nil && !demo {
 			return ErrPolicyStored
 		}
 		return err

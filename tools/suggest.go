@@ -2,8 +2,9 @@ package tools
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"countersign/store/strictjson"
 )
 
 // suggestion names the field that was probably meant.
@@ -53,28 +54,4 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// identifier is what a field's name may be to be repeated in an answer, and
-// index a place in a list.
-var (
-	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
-	index      = regexp.MustCompile(`^[0-9]{1,6}$`)
-)
-
-func safeKey(key string) string {
-	if identifier.MatchString(key) || index.MatchString(key) {
-		return key
-	}
-	return "?"
-}
-
-func quoteKey(key string) string { return fmt.Sprintf("%q", safeKey(key)) }
-
-// safePath joins the keys that lead to a value; those that could be anything
-// else than a name or an index show as "?".
-func safePath(path []string) string {
-	safe := make([]string, len(path))
-	for i, key := range path {
-		safe[i] = safeKey(key)
-	}
-	return strings.Join(safe, ".")
-}
+func quoteKey(key string) string { return fmt.Sprintf("%q", strictjson.SafeKey(key)) }

@@ -56,7 +56,7 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	caller := tools.Caller{Token: opts.Token, Customer: opts.customer, Door: audit.MCP, Session: server.NewSession()}
+	caller := tools.Caller{Token: opts.Token, Customer: opts.customer, Door: audit.MCP, Session: audit.NewSession()}
 	if err := checkCustomer(ctx, db, caller); err != nil {
 		return err
 	}

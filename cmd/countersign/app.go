@@ -155,7 +155,7 @@ func (a *app) open(ctx context.Context) (*settle.Office, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	caller := tools.Caller{Token: token, Door: audit.CLI, Session: sessionName()}
+	caller := tools.Caller{Token: token, Door: audit.CLI, Session: audit.NewSession()}
 	return &settle.Office{DB: db, Rules: rules, Caller: caller, AgentShell: a.inAgentShell()}, nil
 }
 
@@ -178,8 +178,7 @@ func (a *app) operatorToken(ctx context.Context, db *store.DB) (string, error) {
 
 func isDemo(ctx context.Context, db *store.DB) (demo bool, err error) {
 	err = db.View(ctx, func(v *store.View) error {
-		seeded, err := v.Setting(store.SettingDemo)
-		demo = seeded != ""
+		demo, err = v.IsDemo()
 		return err
 	})
 	return demo, err

@@ -57,11 +57,8 @@ func (a *app) found(tx *store.Tx, manager, agent string) error {
 	if _, err := tx.AddPrincipal(store.Principal{Name: "agent", Kind: policy.Agent, Role: policy.Staff}, agent); err != nil {
 		return err
 	}
-	if err := tx.SetSetting(store.SettingCreated, store.FormatTime(tx.Now)); err != nil {
-		return err
-	}
 	_, err = audit.Append(tx, audit.Entry{
-		Principal: first, Door: audit.CLI, Session: sessionName(), Action: "init", Outcome: audit.OK, Policy: policy.Default().Version(),
+		Principal: first, Door: audit.CLI, Session: audit.NewSession(), Action: "init", Outcome: audit.OK, Policy: policy.Default().Version(),
 	})
 	return err
 }

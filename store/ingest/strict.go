@@ -3,7 +3,6 @@ package ingest
 import (
 	"errors"
 	"regexp"
-	"strings"
 
 	"countersign/store/strictjson"
 )
@@ -22,27 +21,14 @@ func decode(text []byte) (map[string]any, *Problem) {
 	case errors.Is(err, strictjson.ErrSyntax), err == nil && !ok:
 		return nil, &Problem{Message: errObject.Error()}
 	case errors.As(err, &fault):
-		return nil, &Problem{Path: safePath(fault.Path), Message: fault.Error()}
+		return nil, &Problem{Path: strictjson.SafePath(fault.Path), Message: fault.Error()}
 	}
 	return object, nil
 }
 
-// safePath joins keys, of which those that could be anything else than a name
-// or an index show as "?".
-func safePath(path []string) string {
-	safe := make([]string, len(path))
-	for i, key := range path {
-		if safe[i] = key; !plainName.MatchString(key) && !plainIndex.MatchString(key) {
-			safe[i] = "?"
-		}
-	}
-	return strings.Join(safe, ".")
-}
-
 var (
-	plainID    = regexp.MustCompile(`^[#A-Za-z0-9_.-]{1,64}$`)
-	plainIndex = regexp.MustCompile(`^[0-9]{1,6}$`)
-	plainName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
+	plainID   = regexp.MustCompile(`^[#A-Za-z0-9_.-]{1,64}$`)
+	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
 )
 
 // fieldName names a key in a message, unless it could be anything else than a name.

@@ -34,6 +34,27 @@ type Error struct {
 func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
+// plainKey is a name or an index: what a key may be to be repeated in a message.
+var plainKey = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]{0,39}|[0-9]{1,6})$`)
+
+// SafeKey returns a key, or "?" for one that could be anything else than a name
+// or an index: it may be personal.
+func SafeKey(key string) string {
+	if plainKey.MatchString(key) {
+		return key
+	}
+	return "?"
+}
+
+// SafePath joins the keys that lead to a value, each made safe.
+func SafePath(path []string) string {
+	safe := make([]string, len(path))
+	for i, key := range path {
+		safe[i] = SafeKey(key)
+	}
+	return strings.Join(safe, ".")
+}
+
 // Decode decodes one JSON value, of at most depth levels of objects and arrays,
 // into maps, slices, strings, bools, nil and json.Numbers. The error is an
 // [*Error].

@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -37,11 +35,4 @@ func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) erro
 		p.stop() // the reader may hang in a read; its stream is about to be closed
 		return nil
 	}
-}
-
-// NewSession returns a name for one run of the server, for the audit log.
-func NewSession() string {
-	random := make([]byte, 6)
-	rand.Read(random)
-	return hex.EncodeToString(random)
 }

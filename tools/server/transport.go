@@ -159,13 +159,13 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	number, ok := res.ID.Raw().(int64)
 	p.mu.Lock()
 	flight := p.inFlight[number]
-	unwanted := flight == nil || flight.cancelled
+	wanted := flight != nil && !flight.cancelled
 	p.mu.Unlock()
 	if !ok || flight == nil {
 		return nil
 	}
 	var err error
-	if !unwanted {
+	if wanted {
 		err = p.write(flight.id, res.Result, wireError(res.Error))
 	}
 	p.mu.Lock()
