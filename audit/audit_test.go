@@ -433,7 +433,7 @@ func TestRecorder(t *testing.T) {
 			e.Door = "window" // the table knows none
 		}
 		wg.Go(func() {
-			row, err := recorder.Record(e)
+			row, err := recorder.Record(func(*store.View) audit.Entry { return e })
 			switch {
 			case (err == nil) != (e.Door == audit.MCP):
 				t.Errorf("%s through the %s: %v", e.OrderID, e.Door, err)

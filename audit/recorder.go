@@ -8,9 +8,9 @@ import (
 	"countersign/store"
 )
 
-// Recorder appends rows of calls that wrote nothing else. Rows that arrive while
-// a commit runs share the next one, so that many readers wait for few syncs. It
-// is safe for concurrent use and needs no goroutine of its own.
+// Recorder runs calls that only read, and appends their rows. Calls that arrive
+// while a commit runs share the next one, so that many readers wait for few
+// syncs. It is safe for concurrent use and needs no goroutine of its own.
 type Recorder struct {
 	db *store.DB
 
@@ -19,8 +19,9 @@ type Recorder struct {
 	waiting []*waiting
 }
 
-// waiting is an entry that waits for its row.
+// waiting is a call that waits for its row.
 type waiting struct {
+	read  func(*store.View) Entry
 	entry Entry
 	row   store.AuditRow
 	err   error
@@ -30,9 +31,10 @@ type waiting struct {
 // NewRecorder returns a recorder on db.
 func NewRecorder(db *store.DB) *Recorder { return &Recorder{db: db} }
 
-// Record appends e and returns its row once that is committed.
-func (r *Recorder) Record(e Entry) (store.AuditRow, error) {
-	w := &waiting{entry: e, turn: make(chan bool, 1)}
+// Record runs read, appends the entry that it gives, and returns the row once
+// that is committed. Where the commit of several fails, read runs once more.
+func (r *Recorder) Record(read func(*store.View) Entry) (store.AuditRow, error) {
+	w := &waiting{read: read, turn: make(chan bool, 1)}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, w)
 	lead := !r.busy
@@ -85,7 +87,13 @@ func (r *Recorder) commit(batch []*waiting) {
 }
 
 func (r *Recorder) append(batch []*waiting) error {
-	return r.db.Tx(context.Background(), func(tx *store.Tx) (err error) {
+	read := func(v *store.View) error {
+		for _, w := range batch {
+			w.entry = w.read(v)
+		}
+		return nil
+	}
+	return r.db.ReadThenWrite(context.Background(), read, func(tx *store.Tx) (err error) {
 		for _, w := range batch {
 			if w.row, err = Append(tx, w.entry); err != nil {
 				return err

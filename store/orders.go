@@ -2,7 +2,6 @@ package store
 
 import (
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -37,28 +36,14 @@ type Order struct {
 
 // An Item is one line of an order.
 type Item struct {
-	SKU       string `json:"sku"`
-	Title     string `json:"title"`
-	Quantity  int64  `json:"quantity"`
-	UnitPrice int64  `json:"unit_price"`
+	SKU       string
+	Title     string
+	Quantity  int64
+	UnitPrice int64
 }
 
 const orderColumns = `id, customer, status, currency, placed_at, delivered_at, shipping, tax, discount, total, paid,
 	refunded, source_refunded_at, note, recipient, line1, line2, city, region, postal_code, country`
-
-// orderDetails are read in the same statement as the order: most of what a
-// statement costs is its start.
-const orderDetails = `
-	(select json_group_array(json_object('sku', sku, 'title', title, 'quantity', quantity, 'unit_price', unit_price)
-		order by line) from order_items where order_id = orders.id),
-	(select json_group_array(json_object('id', id, 'carrier', carrier, 'tracking_number', tracking_number, 'status', status,
-		'eta', coalesce(eta, ''), 'delivered_at', delivered_at, 'items', json((
-			select json_group_array(json_object('sku', sku, 'quantity', quantity) order by line)
-			from shipment_items where shipment_id = shipments.id))) order by id)
-		from shipments where order_id = orders.id),
-	exists (select 1 from refunds where order_id = orders.id) or exists (select 1 from approvals where order_id = orders.id),
-	(select coalesce(sum(amount), 0) from refunds where customer = orders.customer and currency = orders.currency
-		and human = 0 and created_at > ?)`
 
 // ErrForeignID is [ErrNotFound] for an id that exists and belongs to somebody
 // else. Only the audit log may tell the two apart.
@@ -87,8 +72,8 @@ func (v *View) OrderByID(id string) (Order, error) { return v.order("id = ?", id
 
 // orderByDigits finds "NW-5001" by "5001" where exactly one own order fits.
 func (v *View) orderByDigits(customer, digits string) (Order, error) {
-	return v.order(`customer = ?2 and digits = ?3
-		and (select count(*) from orders where customer = ?2 and digits = ?3) = 1`, customer, digits)
+	return v.order(`customer = ?1 and digits = ?2
+		and (select count(*) from orders where customer = ?1 and digits = ?2) = 1`, customer, digits)
 }
 
 // foreign tells an unknown id from one that its query finds at another customer.
@@ -101,17 +86,29 @@ func (v *View) foreign(query string, id string) error {
 }
 
 func (v *View) order(where string, args ...any) (o Order, err error) {
-	var items, parcels []byte
-	args = append([]any{stamp(v.Now.Add(-24 * time.Hour))}, args...)
-	err = v.row("select "+orderColumns+","+orderDetails+" from orders where "+where, args,
-		append(orderFields(&o), &items, &parcels, &o.Acted, &o.CustomerAuto24h)...)
-	if err != nil {
+	if err := v.row("select "+orderColumns+" from orders where "+where, args, orderFields(&o)...); err != nil {
 		return Order{}, err
 	}
-	if err := errors.Join(json.Unmarshal(items, &o.Items), json.Unmarshal(parcels, &o.Parcels)); err != nil {
+	if err := errors.Join(v.lines(&o), v.parcels(&o), v.acts(&o)); err != nil {
 		return Order{}, fmt.Errorf("order %s: %w", o.ID, err)
 	}
 	return o, nil
+}
+
+func (v *View) lines(o *Order) error {
+	return v.rows("select sku, title, quantity, unit_price from order_items where order_id = ? order by line",
+		[]any{o.ID}, func(rows *sql.Rows) error {
+			var item Item
+			defer func() { o.Items = append(o.Items, item) }()
+			return rows.Scan(&item.SKU, &item.Title, &item.Quantity, &item.UnitPrice)
+		})
+}
+
+// acts reads what was done here about an order.
+func (v *View) acts(o *Order) error {
+	return v.row(`select exists (select 1 from refunds where order_id = ?1) or exists (select 1 from approvals where order_id = ?1),
+		(select coalesce(sum(amount), 0) from refunds where customer = ?2 and currency = ?3 and human = 0 and created_at > ?4)`,
+		[]any{o.ID, o.Customer, o.Currency, stamp(v.Now.Add(-24 * time.Hour))}, &o.Acted, &o.CustomerAuto24h)
 }
 
 func orderFields(o *Order) []any {

@@ -26,8 +26,7 @@ type Principal struct {
 // Anonymous is whoever calls without a token that holds: the least of all.
 var Anonymous = Principal{Name: "anonymous", Kind: policy.Agent, Role: policy.Viewer}
 
-// Entrance is what has to be known at the door of every call, read in one
-// statement.
+// Entrance is what has to be known at the door of every call.
 type Entrance struct {
 	Principal Principal
 	Claimed   string // key of the customer that the caller claims, "" where there is none of that id
@@ -35,17 +34,18 @@ type Entrance struct {
 }
 
 // Enter looks up who calls with a token, which customer of the shop's id
-// customerID is meant, and the stored policy.
+// customerID is meant, and the stored policy. Three plain statements take a
+// third of the time of one that joins them.
 func (v *View) Enter(token, customerID string) (e Entrance, err error) {
-	var p Principal
-	err = v.row(`select coalesce((select value from settings where name = 'policy'), ''),
-		coalesce((select key from customers where id = ?), ''),
-		coalesce(p.id, ''), coalesce(p.name, ''), coalesce(p.kind, ''), coalesce(p.role, ''), coalesce(p.customer, ''),
-		p.created_at, p.expires_at, p.revoked_at
-		from (select 1) left join principals p on p.token_sha256 = ?`, []any{customerID, tokenHash(token)},
-		&e.Policy, &e.Claimed, &p.ID, &p.Name, &p.Kind, &p.Role, &p.Customer,
-		into(&p.Created), into(&p.Expires), into(&p.Revoked))
-	e.Principal = p.orAnonymous(v.Now)
+	if e.Principal, err = v.PrincipalByToken(token); err != nil {
+		return e, err
+	}
+	if e.Policy, err = v.Setting(SettingPolicy); err != nil || customerID == "" {
+		return e, err
+	}
+	if err = v.row("select key from customers where id = ?", []any{customerID}, &e.Claimed); errors.Is(err, ErrNotFound) {
+		err = nil
+	}
 	return e, err
 }
 

@@ -140,19 +140,31 @@ func (db *DB) View(ctx context.Context, fn func(*View) error) (err error) {
 		return db.classify(err)
 	}
 	defer func() { db.reader.put(conn, err) }()
-	if err := conn.run("begin"); err != nil {
-		return db.classify(err)
-	}
-	defer conn.run("rollback") // a read has nothing to commit
-	return db.classify(fn(&View{Now: db.Now(), conn: conn}))
+	return db.classify(db.read(conn, fn))
 }
 
 // Tx runs fn in a write transaction and commits it when fn returns nil. When
 // Tx returns an error, nothing that fn wrote has happened. A ctx that is done
 // before the start stops it; after that the transaction runs to its end,
 // because a caller who is gone must not leave half an answer.
-func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) (err error) {
-	if err := errors.Join(ctx.Err(), db.inPlace()); err != nil {
+func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
+	return db.onWriter(ctx, func(conn *conn) error { return db.write(conn, fn) })
+}
+
+// ReadThenWrite runs read as in [DB.View] and then write as in [DB.Tx], both on
+// the writer's connection: its cache stays warm, while every commit empties
+// those of the readers. Other processes may write between the two.
+func (db *DB) ReadThenWrite(ctx context.Context, read func(*View) error, write func(*Tx) error) error {
+	return db.onWriter(ctx, func(conn *conn) error {
+		if err := db.read(conn, read); err != nil {
+			return err
+		}
+		return db.write(conn, write)
+	})
+}
+
+func (db *DB) onWriter(ctx context.Context, fn func(*conn) error) (err error) {
+	if err := ctx.Err(); err != nil {
 		return err
 	}
 	conn, err := db.writer.get()
@@ -160,9 +172,21 @@ func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) (err error) {
 		return db.classify(err)
 	}
 	defer func() { db.writer.put(conn, err) }()
+	return db.classify(fn(conn))
+}
+
+func (db *DB) read(conn *conn, fn func(*View) error) error {
+	if err := conn.run("begin"); err != nil {
+		return err
+	}
+	defer conn.run("rollback") // a read has nothing to commit
+	return fn(&View{Now: db.Now(), conn: conn})
+}
+
+func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 	defer db.queue.enter()()
 	if err := conn.run("begin immediate"); err != nil {
-		return db.classify(err)
+		return err
 	}
 	committed := false
 	defer func() {
@@ -171,13 +195,13 @@ func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) (err error) {
 		}
 	}()
 	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn}, newID: db.newID}); err != nil {
-		return db.classify(err)
+		return err
 	}
 	if err := db.inPlace(); err != nil {
 		return err
 	}
 	if err := conn.run("commit"); err != nil {
-		return db.classify(err)
+		return err
 	}
 	committed = true
 	return nil

@@ -60,10 +60,13 @@ func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.Ra
 	return res
 }
 
-// read answers a call on one state of the database and records it; others that
-// read at the same time may share the commit.
+// read answers a call on one state of the database and records it in the same
+// transaction, which others that read at the same time may share.
 func (d *Desk) read(ctx context.Context, c *call) (res Result, row store.AuditRow, err error) {
-	err = d.db.View(ctx, func(v *store.View) error {
+	if err := ctx.Err(); err != nil {
+		return res, row, err
+	}
+	row, err = d.recorder.Record(func(v *store.View) audit.Entry {
 		res = d.guard(c, func() Result {
 			if err := d.admit(v, c); err != nil {
 				return failed(err)
@@ -74,11 +77,8 @@ func (d *Desk) read(ctx context.Context, c *call) (res Result, row store.AuditRo
 			}
 			return succeeded(answer)
 		})
-		return nil
+		return c.entry(res)
 	})
-	if err == nil {
-		row, err = d.recorder.Record(c.entry(res))
-	}
 	return res, row, err
 }
 

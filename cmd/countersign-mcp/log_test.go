@@ -1,9 +1,13 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
+	"time"
 
 	"countersign/fixtures"
 	"countersign/tools/client"
@@ -31,5 +35,30 @@ func TestStderrThatNobodyReads(t *testing.T) {
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Lines that are written together all arrive, in their order, those of the last
+// moment too.
+func TestLinesArrive(t *testing.T) {
+	var got bytes.Buffer
+	log := newLineLog(&got)
+	var want strings.Builder
+	for i := range 2000 {
+		line := fmt.Sprintf("line %d\n", i)
+		want.WriteString(line)
+		if _, err := log.Write([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		if i%500 == 0 {
+			time.Sleep(2 * gatherFor)
+		}
+	}
+	log.close()
+	if got.String() != want.String() {
+		t.Errorf("got %d bytes instead of %d", got.Len(), want.Len())
+	}
+	if _, err := log.Write([]byte("late\n")); err != nil {
+		t.Error("a line after the end:", err)
 	}
 }
