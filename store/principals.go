@@ -3,6 +3,7 @@ package store
 import (
 	"crypto/rand"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -30,28 +31,54 @@ var Anonymous = Principal{Name: "anonymous", Kind: policy.Agent, Role: policy.Vi
 type Entrance struct {
 	Principal Principal
 	Claimed   string // key of the customer that the caller claims, "" where there is none of that id
+	Case      Case   // the open one, where nothing else says the customer; without an ID: there is none
 	Policy    string // the stored policy, "" without one
 }
 
 // Enter looks up who calls with a token, which customer of the shop's id
-// customerID is meant, and the stored policy. Three plain statements take a
+// customerID is meant, and the stored policy. A case is asked for only where
+// neither the token nor the caller names a customer. Plain statements take a
 // third of the time of one that joins them.
 func (v *View) Enter(token, customerID string) (e Entrance, err error) {
 	if e.Principal, err = v.PrincipalByToken(token); err != nil {
 		return e, err
 	}
-	if e.Policy, err = v.Setting(SettingPolicy); err != nil || customerID == "" {
+	if e.Policy, err = v.Setting(SettingPolicy); err != nil {
 		return e, err
 	}
-	if err = v.row("select key from customers where id = ?", []any{customerID}, &e.Claimed); errors.Is(err, ErrNotFound) {
+	switch {
+	case customerID != "":
+		err = v.row("select key from customers where id = ?", []any{customerID}, &e.Claimed)
+	case e.Principal.ID != "" && e.Principal.Customer == "":
+		e.Case, err = v.OpenCase(e.Principal.ID)
+	}
+	if errors.Is(err, ErrNotFound) {
 		err = nil
 	}
 	return e, err
 }
 
+// How a principal's token can stand.
+const (
+	TokenValid   = "valid"
+	TokenExpired = "expired"
+	TokenRevoked = "revoked"
+)
+
+// State returns how p's token stands at a moment: valid, expired or revoked.
+func (p Principal) State(now time.Time) string {
+	switch {
+	case !p.Revoked.IsZero():
+		return TokenRevoked
+	case !p.Expires.IsZero() && !p.Expires.After(now):
+		return TokenExpired
+	}
+	return TokenValid
+}
+
 // orAnonymous returns p if its token holds at a moment, else [Anonymous].
 func (p Principal) orAnonymous(now time.Time) Principal {
-	if p.ID == "" || !p.Revoked.IsZero() || (!p.Expires.IsZero() && !p.Expires.After(now)) {
+	if p.ID == "" || p.State(now) != TokenValid {
 		return Anonymous
 	}
 	return p
@@ -73,12 +100,27 @@ func (v *View) Principal(id string) (Principal, error) { return v.principal("id 
 // PrincipalNamed returns the principal of a name, whether its token still holds or not.
 func (v *View) PrincipalNamed(name string) (Principal, error) { return v.principal("name = ?", name) }
 
-func (v *View) principal(where, value string) (Principal, error) {
-	var p Principal
-	err := v.row(`select id, name, kind, role, coalesce(customer, ''), created_at, expires_at, revoked_at
-		from principals where `+where, []any{value},
-		&p.ID, &p.Name, &p.Kind, &p.Role, &p.Customer, into(&p.Created), into(&p.Expires), into(&p.Revoked))
+const selectPrincipal = `select id, name, kind, role, coalesce(customer, ''), created_at, expires_at, revoked_at
+	from principals `
+
+func (v *View) principal(where, value string) (p Principal, err error) {
+	err = v.row(selectPrincipal+"where "+where, []any{value}, principalFields(&p)...)
 	return p, err
+}
+
+func principalFields(p *Principal) []any {
+	return []any{&p.ID, &p.Name, &p.Kind, &p.Role, &p.Customer, into(&p.Created), into(&p.Expires), into(&p.Revoked)}
+}
+
+// Principals returns all of them, whether their tokens still hold or not, the
+// oldest first.
+func (v *View) Principals() (all []Principal, err error) {
+	err = v.rows(selectPrincipal+"order by created_at, rowid", nil, func(rows *sql.Rows) error {
+		var p Principal
+		defer func() { all = append(all, p) }()
+		return rows.Scan(principalFields(&p)...)
+	})
+	return all, err
 }
 
 // AddPrincipal stores p under a token, of which it keeps the hash alone. ID and
@@ -95,6 +137,18 @@ func (tx *Tx) AddPrincipal(p Principal, token string) (Principal, error) {
 		return p, fmt.Errorf("principal %s: %w", p.Name, err)
 	}
 	return p, nil
+}
+
+// RevokePrincipal ends a principal's token, and reports whether it wasn't
+// revoked before.
+func (tx *Tx) RevokePrincipal(id string) (revoked bool, err error) {
+	n, err := tx.exec("update principals set revoked_at = ? where id = ? and revoked_at is null", stamp(tx.Now), id)
+	return n == 1, err
+}
+
+// SetRole gives a principal another role.
+func (tx *Tx) SetRole(id string, role policy.Role) error {
+	return tx.execOne("update principals set role = ? where id = ?", role, id)
 }
 
 // NewToken returns a fresh token: "cs_" and 32 random bytes in base 62.

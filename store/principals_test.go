@@ -92,3 +92,58 @@ func TestAddPrincipalRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A token ends once, and its principal stays.
+func TestRevokeAndRole(t *testing.T) {
+	var clock storetest.Clock
+	db := storetest.New(t, storetest.WithClock(&clock))
+	want := store.Principal{Name: "ann", Kind: policy.Operator, Role: policy.Manager, Expires: storetest.Start.Add(time.Hour)}
+	put(t, db, func(tx *store.Tx) (err error) {
+		if want, err = tx.AddPrincipal(want, "secret"); err == nil {
+			err = tx.SetRole(want.ID, policy.Viewer)
+		}
+		return err
+	})
+	want.Role = policy.Viewer
+	state := func() string {
+		t.Helper()
+		state := ""
+		err := db.View(context.Background(), func(v *store.View) error {
+			all, err := v.Principals()
+			if diff := cmp.Diff([]store.Principal{want}, all); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			state = all[0].State(v.Now)
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return state
+	}
+	if got := state(); got != store.TokenValid {
+		t.Error(got)
+	}
+	clock.Advance(time.Hour)
+	if got := state(); got != store.TokenExpired {
+		t.Error(got)
+	}
+	for _, first := range []bool{true, false} {
+		clock.Advance(time.Minute)
+		put(t, db, func(tx *store.Tx) error {
+			revoked, err := tx.RevokePrincipal(want.ID)
+			if revoked != first {
+				t.Errorf("revoked: %t, want %t", revoked, first)
+			}
+			return err
+		})
+	}
+	want.Revoked = storetest.Start.Add(time.Hour + time.Minute)
+	if got := state(); got != store.TokenRevoked {
+		t.Error(got)
+	}
+	err := db.Tx(context.Background(), func(tx *store.Tx) error { return tx.SetRole("PR-nobody", policy.Staff) })
+	if err == nil {
+		t.Error("nobody got a role")
+	}
+}

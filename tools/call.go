@@ -28,13 +28,15 @@ type call struct {
 	raw     json.RawMessage
 	arrived time.Time
 	print   string // the fingerprint of the arguments
+	shown   string // the case that the session knew of when the call arrived
+	opened  string // the case that is open now, if a case says the customer
 	scope   Scope
 	args    any // once they are valid
 }
 
 // arrive takes a call in. Unknown names are recorded as one.
 func (d *Desk) arrive(caller Caller, name string, raw json.RawMessage) *call {
-	c := &call{caller: caller, action: "unknown", tool: d.tools[name], raw: raw, arrived: time.Now()}
+	c := &call{caller: caller, action: "unknown", tool: d.tools[name], raw: raw, arrived: time.Now(), shown: d.sessions.shown(caller.Session)}
 	if c.tool != nil {
 		c.action = c.tool.Name
 	}
@@ -44,20 +46,24 @@ func (d *Desk) arrive(caller Caller, name string, raw json.RawMessage) *call {
 
 // identify looks up who calls, for which customer, and under which rules. The
 // customer is the one that the token is pinned to, else the one that the caller
-// claims; the anonymous principal acts for nobody.
-func (c *call) identify(v *store.View, rules *Rulebook) error {
+// claims, else the one of the case that an operator opened; the anonymous
+// principal acts for nobody.
+func (d *Desk) identify(v *store.View, c *call) error {
 	entrance, err := v.Enter(c.caller.Token, c.caller.Customer)
 	if err != nil {
 		return err
 	}
 	c.scope.View, c.scope.Principal = v, entrance.Principal
+	c.scope.Customer, c.opened = "", entrance.Case.ID // a read that is tried again may have had others
 	switch {
 	case entrance.Principal.Customer != "":
 		c.scope.Customer = entrance.Principal.Customer
+	case entrance.Case.ID != "":
+		d.followCase(c, entrance.Case)
 	case entrance.Principal.ID != "":
 		c.scope.Customer = entrance.Claimed
 	}
-	c.scope.Rules, err = rules.given(entrance.Policy)
+	c.scope.Rules, err = d.rules.given(entrance.Policy)
 	return err
 }
 
@@ -105,13 +111,22 @@ func permissionDenied(t *Tool, has policy.Role) *refusal {
 	}
 }
 
-func noCustomer(t *Tool, who store.Principal) *refusal {
-	how := "an operator gives the session a token of that customer, or starts the server with --customer"
-	if who.ID == "" {
+// noCustomer says who can give the session a customer; or that it has another
+// one now, which the agent has to hear of before it does anything for them.
+func (c *call) noCustomer() *refusal {
+	r := &refusal{outcome: audit.Denied, code: policy.NoCustomer, gate: true}
+	if c.opened != "" {
+		r.message = fmt.Sprintf("The case changed: an operator opened another one for this session since it last knew its customer. "+
+			"Call %s first, then go on for the customer that it shows; nothing was done.", lookupCustomer.Name)
+		return r
+	}
+	how := "an operator gives the session a token of that customer, starts the server with --customer, or opens a case for it"
+	switch {
+	case c.scope.Principal.ID == "":
 		how = "the session's token is missing, unknown, expired or revoked; whoever runs the server sets COUNTERSIGN_TOKEN"
+	case c.shown != "":
+		how = "its case was closed or has expired; an operator opens the next one"
 	}
-	return &refusal{
-		outcome: audit.Denied, code: policy.NoCustomer, gate: true,
-		message: fmt.Sprintf("%s works for one customer, and this session has none. No argument can set it: %s.", t.Name, how),
-	}
+	r.message = fmt.Sprintf("%s works for one customer, and this session has none. No argument can set it: %s.", c.tool.Name, how)
+	return r
 }

@@ -20,6 +20,7 @@ type Desk struct {
 	tools map[string]*Tool
 
 	recorder *audit.Recorder
+	sessions sessions
 
 	// Recorded, if set, is called with each audit row once it is committed.
 	Recorded func(store.AuditRow)
@@ -54,6 +55,7 @@ func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.Ra
 		d.fault(c, err)
 		return unavailable(err)
 	}
+	d.showCase(ctx, c, res)
 	if d.Recorded != nil {
 		d.Recorded(row)
 	}
@@ -106,7 +108,7 @@ func (d *Desk) write(ctx context.Context, c *call) (res Result, row store.AuditR
 
 // admit takes a call through the gates and its arguments through validation.
 func (d *Desk) admit(v *store.View, c *call) error {
-	if err := c.identify(v, d.rules); err != nil {
+	if err := d.identify(v, c); err != nil {
 		return err
 	}
 	if c.tool == nil {
@@ -116,7 +118,7 @@ func (d *Desk) admit(v *store.View, c *call) error {
 		return permissionDenied(c.tool, c.scope.Principal.Role)
 	}
 	if c.tool.NeedsCustomer && c.scope.Customer == "" {
-		return noCustomer(c.tool, c.scope.Principal)
+		return c.noCustomer()
 	}
 	args, problems := c.tool.decode(c.raw)
 	if len(problems) > 0 {

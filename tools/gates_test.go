@@ -85,7 +85,7 @@ func TestRoleGateAnswersFromTheRegistryAlone(t *testing.T) {
 					want = fmt.Sprintf(`{"allowed":false,"error":"permission_denied","message":"%s requires role '%s'; this session has role '%s'.",`+
 						`"required_role":"%s","current_role":"%s"}`, tool.Name, tool.Role, has, tool.Role, has)
 				case tool.NeedsCustomer && (role == "" || claimed != "C-1"):
-					how := "an operator gives the session a token of that customer, or starts the server with --customer"
+					how := "an operator gives the session a token of that customer, starts the server with --customer, or opens a case for it"
 					if role == "" {
 						how = "the session's token is missing, unknown, expired or revoked; whoever runs the server sets COUNTERSIGN_TOKEN"
 					}

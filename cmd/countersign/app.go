@@ -108,8 +108,8 @@ func (a *app) rootCommand() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	a.settings.Flags(root.PersistentFlags())
-	root.AddCommand(a.approvalsCommand(), a.auditCommand(), a.backupCommand(), a.demoCommand(), a.doctorCommand(),
-		a.importCommand(), a.initCommand(), a.policyCommand(), a.ticketsCommand())
+	root.AddCommand(a.approvalsCommand(), a.auditCommand(), a.backupCommand(), a.caseCommand(), a.demoCommand(), a.doctorCommand(),
+		a.importCommand(), a.initCommand(), a.policyCommand(), a.ticketsCommand(), a.tokensCommand())
 	for _, noun := range root.Commands() {
 		if noun.HasSubCommands() && noun.RunE == nil {
 			noun.RunE = requireSubcommand

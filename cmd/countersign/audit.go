@@ -117,12 +117,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if days, ok := strings.CutSuffix(text, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n > 0 {
-			return now.AddDate(0, 0, -n), nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+	if d, ok := parseSpan(text); ok {
 		return now.Add(-d), nil
 	}
 	t, err := time.Parse(time.RFC3339, text)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -156,6 +158,17 @@ func span(d time.Duration) string {
 		return fmt.Sprintf("%dh", d.Round(time.Hour)/time.Hour)
 	}
 	return fmt.Sprintf("%dd", d.Round(day)/day)
+}
+
+// parseSpan reads a while that isn't over at once, such as "90d" or "12h".
+func parseSpan(text string) (time.Duration, bool) {
+	const day = 24 * time.Hour
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 64)
+		return time.Duration(n) * day, err == nil && n > 0 && n <= uint64(math.MaxInt64/day)
+	}
+	d, err := time.ParseDuration(text)
+	return d, err == nil && d > 0
 }
 
 // counted is a number of things, such as "1 row" and "2 rows".

@@ -13,6 +13,27 @@ create table principals (
     revoked_at   text
 ) strict;
 
+create table cases (
+    seq        integer primary key,
+    id         text not null unique,
+    principal  text not null references principals (id),   -- who acts for the customer
+    customer   text not null references customers (key),
+    opened_by  text not null references principals (id),
+    opened_at  text not null,
+    expires_at text not null,
+    closed_by  text references principals (id),             -- also by opening the next one
+    closed_at  text,
+    check ((closed_at is null) = (closed_by is null))
+) strict;
+create unique index cases_open on cases (principal) where closed_at is null;
+
+create trigger cases_final before update of seq, id, principal, customer, opened_by, opened_at, expires_at on cases
+begin select raise(abort, 'a case never changes; the next one replaces it'); end;
+create trigger cases_closed before update of closed_by, closed_at on cases when old.closed_at is not null
+begin select raise(abort, 'a closed case never changes'); end;
+create trigger cases_kept before delete on cases
+begin select raise(abort, 'cases are kept'); end;
+
 create table approvals (
     seq             integer primary key,
     id              text not null unique,

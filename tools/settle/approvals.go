@@ -45,7 +45,7 @@ func (o *Office) Reject(ctx context.Context, id, note string) (decided store.App
 			return err
 		}
 		if strings.TrimSpace(note) == "" {
-			return &Error{Kind: Invalid, Code: policy.InvalidArguments, Message: "a rejection needs a note: it tells the agent, and so the customer, why"}
+			return invalid("a rejection needs a note: it tells the agent, and so the customer, why")
 		}
 		a.State, a.DecidedBy, a.Note = store.Rejected, s.Operator.ID, note
 		if err := s.claim(a); err != nil {
@@ -62,7 +62,7 @@ func (o *Office) Reject(ctx context.Context, id, note string) (decided store.App
 func (s *Session) claimable(id string) (store.Approval, error) {
 	a, err := s.Approval(id)
 	if errors.Is(err, store.ErrNotFound) {
-		return a, &Error{Kind: NotFound, Code: policy.NotFound, Message: "there is no approval of this id; see countersign approvals list"}
+		return a, notFound("there is no approval of this id; see countersign approvals list")
 	}
 	if err != nil {
 		return a, err
@@ -102,10 +102,10 @@ func approvedAmount(a store.Approval, text string) (int64, error) {
 	amount, err := money.Parse(text, a.Currency)
 	switch {
 	case err != nil:
-		return 0, &Error{Kind: Invalid, Code: policy.InvalidArguments, Message: "amount: " + err.Error()}
+		return 0, invalid("amount: %v", err)
 	case amount.Minor <= 0 || amount.Minor > a.Amount:
-		return 0, &Error{Kind: Invalid, Code: policy.InvalidArguments, Message: fmt.Sprintf(
-			"amount: %s asks for %s; approve that or less, above zero", a.ID, money.Amount{Minor: a.Amount, Currency: a.Currency}.Format())}
+		return 0, invalid(
+			"amount: %s asks for %s; approve that or less, above zero", a.ID, money.Amount{Minor: a.Amount, Currency: a.Currency}.Format())
 	}
 	return amount.Minor, nil
 }

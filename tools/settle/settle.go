@@ -21,7 +21,7 @@ type Office struct {
 	Caller tools.Caller // its token says who the operator is
 
 	// AgentShell tells that an agent seems to run this program. Then nothing that
-	// needs a manager is done, whatever the token.
+	// needs a manager is done, and no case opened, whatever the token.
 	AgentShell bool
 }
 
@@ -55,6 +55,13 @@ const (
 	RequestStale   policy.Code = "request_stale"
 	RequestAltered policy.Code = "request_altered"
 	AlreadyClosed  policy.Code = "already_closed"
+	NameInUse      policy.Code = "name_in_use"
+	TokenEnded     policy.Code = "token_ended"
+	SameRole       policy.Code = "same_role"
+	LastManager    policy.Code = "last_manager"
+	Pinned         policy.Code = "pinned"
+	Ambiguous      policy.Code = "ambiguous"
+	NoCase         policy.Code = "no_case"
 )
 
 // Do runs work for an operator of at least role min, in one transaction with
@@ -104,11 +111,21 @@ func (o *Office) enter(s *Session, action string, min policy.Role) (err error) {
 		return err
 	}
 	s.Entry.Principal, s.Entry.Policy = s.Operator, s.Rules.Version
-	if o.AgentShell && min == policy.Manager {
-		return &Error{Kind: NotPermitted, Code: AgentShell, Message: fmt.Sprintf(
-			"%q is for people: this shell seems to be an agent's; run it in a terminal of your own", action)}
+	if min == policy.Manager {
+		if err := o.byPerson(action); err != nil {
+			return err
+		}
 	}
 	return permitted(s.Operator, action, min)
+}
+
+// byPerson refuses what an agent seems to run.
+func (o *Office) byPerson(action string) error {
+	if !o.AgentShell {
+		return nil
+	}
+	return &Error{Kind: NotPermitted, Code: AgentShell, Message: fmt.Sprintf(
+		"%q is for people: this shell seems to be an agent's; run it in a terminal of your own", action)}
 }
 
 // Permit checks an operator for a command that changes nothing.
@@ -142,6 +159,14 @@ func outcomeOf(e *Error) audit.Outcome {
 		return audit.Invalid
 	}
 	return audit.Denied
+}
+
+func notFound(message string) *Error {
+	return &Error{Kind: NotFound, Code: policy.NotFound, Message: message}
+}
+
+func invalid(format string, args ...any) *Error {
+	return &Error{Kind: Invalid, Code: policy.InvalidArguments, Message: fmt.Sprintf(format, args...)}
 }
 
 func conflict(code policy.Code, format string, args ...any) *Error {

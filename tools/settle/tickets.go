@@ -34,7 +34,7 @@ func (o *Office) onTicket(ctx context.Context, action, id string, work func(*Ses
 	err = o.Do(ctx, action, policy.Manager, func(s *Session) error {
 		t, err := s.Ticket(id)
 		if errors.Is(err, store.ErrNotFound) {
-			return &Error{Kind: NotFound, Code: policy.NotFound, Message: "there is no ticket of this id; see countersign tickets list"}
+			return notFound("there is no ticket of this id; see countersign tickets list")
 		}
 		if err != nil {
 			return err
