@@ -234,11 +234,14 @@ var wrongs = map[string]string{
 	"row of no decision": `select seq from audit u where action in ('approvals approve', 'approvals reject') and outcome = 'ok' and not exists
 		(select 1 from approvals where id = u.approval_id and state in ('approved', 'rejected'))`,
 	"refund without its row": `select id from refunds r where approval_id is null and not exists (select 1 from audit
-		where action = 'issue_refund' and outcome = 'ok' and approval_id = '' and order_id = r.order_id and amount = r.amount)`,
+		where action = case r.human when 1 then 'refunds issue' else 'issue_refund' end
+		and outcome = 'ok' and approval_id = '' and order_id = r.order_id and amount = r.amount)`,
 	"row of no refund": `select seq from audit u where action = 'issue_refund' and outcome = 'ok' and not exists (select 1 from refunds
 		where coalesce(approval_id, '') = u.approval_id and order_id = u.order_id and amount = u.amount)`,
 	"address without its row": `select id from orders o where (address_changed_at is not null) <> exists (select 1 from audit
 		where action = 'update_shipping_address' and outcome = 'ok' and order_id = o.id)`,
+	"address without its change": `select id from orders o where (address_changed_at is not null) <>
+		exists (select 1 from address_changes where order_id = o.id)`,
 	"more tickets than rows": `select count(*) from tickets having count(*) >
 		(select count(*) from audit where action = 'escalate_to_human' and outcome = 'ok')`,
 }

@@ -68,6 +68,7 @@ var readmeScript = strings.NewReplacer(
 		"countersign --demo approvals show $1",
 	"approvals approve AP-7VQG9SWMW9", "approvals approve $1 --yes --amount 80.00",
 	"approvals reject AP-7VQG9SWMW9", "approvals reject $2 --yes",
+	"refunds issue", "refunds issue --yes",
 )
 
 // TestReadmeCommands runs every command of the README, in its order, in one
@@ -100,7 +101,7 @@ func TestReadmeCommands(t *testing.T) {
 			t.Errorf("the demo doesn't print %q", line)
 		}
 	}
-	for _, want := range []string{"approved by demo-manager: 80.00 USD", "rejected by demo-manager", "intact", "customers", "window_days: 14"} {
+	for _, want := range []string{"approved by demo-manager: 80.00 USD", "rejected by demo-manager", "20.00 USD refunded on NW-5004", "intact", "customers", "window_days: 14"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}

@@ -70,6 +70,20 @@ func (v *View) Order(customer, number string) (Order, error) {
 // operators and for what has passed the ownership check already.
 func (v *View) OrderByID(id string) (Order, error) { return v.order("id = ?", id) }
 
+// AnyOrder returns the order of a number as people write it, whoever it belongs
+// to; digits alone must fit one order only. It is for operators.
+func (v *View) AnyOrder(number string) (Order, error) {
+	folded, ok := FoldNumber(number)
+	if !ok {
+		return Order{}, ErrNotFound
+	}
+	o, err := v.order("number = ?", folded)
+	if errors.Is(err, ErrNotFound) && onlyDigits(folded) {
+		o, err = v.order("digits = ?1 and (select count(*) from orders where digits = ?1) = 1", folded)
+	}
+	return o, err
+}
+
 // orderByDigits finds "NW-5001" by "5001" where exactly one own order fits.
 func (v *View) orderByDigits(customer, digits string) (Order, error) {
 	return v.order(`customer = ?1 and digits = ?2
@@ -129,12 +143,4 @@ func (v *View) Orders(customer string, limit int) (orders []Order, count int, er
 		})
 	err = errors.Join(err, v.row("select count(*) from orders where customer = ?", []any{customer}, &count))
 	return orders, count, err
-}
-
-// SetAddress changes where an order goes. It fails on an order that is no
-// longer processing, whatever the caller believed.
-func (tx *Tx) SetAddress(orderID string, a policy.Address) error {
-	return tx.execOne(`update orders set recipient = ?, line1 = ?, line2 = ?, city = ?, region = ?, postal_code = ?,
-		country = ?, address_changed_at = ? where id = ? and status = 'processing'`,
-		a.Recipient, a.Line1, a.Line2, a.City, a.Region, a.PostalCode, a.Country, stamp(tx.Now), orderID)
 }

@@ -75,6 +75,16 @@ func (v *View) Tickets(all bool) ([]Ticket, error) {
 	return v.tickets("state = 'open' order by seq")
 }
 
+// TicketsSince returns tickets, open and closed, in the order they were filed.
+func (v *View) TicketsSince(s Since) ([]Ticket, error) {
+	return v.tickets("seq > ? and created_at >= ? order by seq", s.Seq, s.from())
+}
+
+// TicketsOfOrder returns the tickets about an order, oldest first.
+func (v *View) TicketsOfOrder(orderID string) ([]Ticket, error) {
+	return v.tickets("order_id = ? order by seq", orderID)
+}
+
 // OpenTickets returns a customer's open tickets, newest first, at most limit.
 func (v *View) OpenTickets(customer string, limit int) ([]Ticket, error) {
 	return v.tickets("customer = ? and state = 'open' order by seq desc limit ?", customer, limit)

@@ -138,7 +138,11 @@ func TestOnlyProcessingOrdersMove(t *testing.T) {
 		equal(t, before, s.business())
 		s.tx(func(tx *store.Tx) error {
 			o, err := tx.OrderByID("A-1")
-			if err == nil && tx.SetAddress("A-1", o.Address) == nil {
+			if err != nil {
+				return err
+			}
+			p, err := tx.PrincipalNamed("agent")
+			if err == nil && tx.SetAddress("A-1", o.Address, p.ID) == nil {
 				t.Error("the store changes the address of an order that is " + status)
 			}
 			return err

@@ -10,6 +10,7 @@ import (
 	"countersign/store"
 	"countersign/store/storetest"
 	"countersign/tools"
+	"countersign/tools/settle"
 )
 
 // hidden are characters that a reader can't see, or that turn the text around.
@@ -125,6 +126,14 @@ func TestNoPersonalDataInTheLog(t *testing.T) {
 	}
 	if _, err := s.operator.Approve(t.Context(), "AP-0001", mark, marked(42)); err == nil {
 		t.Fatal("that is no amount")
+	}
+	for _, in := range []settle.Refunding{
+		{Order: "NW-5001", Amount: "1.00", Note: marked(43)}, {Order: mark, Amount: mark, Note: mark},
+		{Order: "NW-5001", Amount: mark, Note: mark}, {Order: "NW-5001", Amount: "1.00", Currency: mark, Note: mark},
+	} {
+		if _, err := s.operator.IssueRefund(t.Context(), in); (err == nil) != (in.Order == "NW-5001" && in.Amount == "1.00" && in.Currency == "") {
+			t.Fatal(err)
+		}
 	}
 	log := s.dump("audit")
 	if strings.Count(log, "\n") < 30 {

@@ -77,6 +77,7 @@ type OrderRefund struct {
 	RefundedAt string             `json:"refunded_at"`
 	ApprovalID string             `json:"approval_id,omitempty"`
 	Reason     *Untrusted[string] `json:"reason,omitempty"`
+	Operator   *OperatorNote      `json:"operator,omitempty"` // who made it, where no agent asked for it
 }
 
 // ApprovalState is how a request that a human decides stands.
@@ -159,7 +160,13 @@ func (a *OrderAnswer) addHistory(h refundHistory, decimal func(int64) string) {
 	a.Omitted += left
 	a.Refunds = []OrderRefund{}
 	for _, r := range refunds {
-		a.Refunds = append(a.Refunds, OrderRefund{r.ID, decimal(r.Amount), rfc3339(r.Created), r.ApprovalID, optional(r.Reason, mostReason)})
+		refund := OrderRefund{RefundID: r.ID, Amount: decimal(r.Amount), RefundedAt: rfc3339(r.Created), ApprovalID: r.ApprovalID}
+		if r.Issued() {
+			refund.Operator = &OperatorNote{Name: r.MadeByName, Note: short(r.Reason, mostReason)}
+		} else {
+			refund.Reason = optional(r.Reason, mostReason)
+		}
+		a.Refunds = append(a.Refunds, refund)
 	}
 	approvals, left := newest(h.approvals, mostHistory)
 	a.Omitted += left

@@ -47,6 +47,16 @@ func (s *Scope) refundFacts(o store.Order) (policy.Order, refundHistory, error) 
 	return facts, h, nil
 }
 
+// RefundState works out what can be refunded of an order now under rules, as
+// get_order and issue_refund do. It is for the operator's side.
+func RefundState(v *store.View, rules InForce, o store.Order) (policy.State, error) {
+	facts, _, err := (&Scope{View: v, Rules: rules}).refundFacts(o)
+	if err != nil {
+		return policy.State{}, err
+	}
+	return rules.State(facts, v.Now), nil
+}
+
 // charges lists what was refunded and what waits. What the shop itself refunded
 // counts from the moment we first saw it. The request being settled doesn't
 // wait any more.

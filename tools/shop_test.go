@@ -201,7 +201,7 @@ func (s *shop) dump(tables ...string) string {
 
 // business is everything that a call may change, but the log.
 func (s *shop) business() string {
-	return s.dump("orders", "refunds", "approvals", "tickets", "ticket_replies")
+	return s.dump("orders", "refunds", "approvals", "tickets", "ticket_replies", "address_changes")
 }
 
 func (s *shop) rows() (rows []store.AuditRow) {

@@ -63,7 +63,7 @@ func planAddress(s *Scope, in UpdateShippingAddressArgs) (p Plan[AddressAnswer],
 			Updated: true, OrderID: order.ID,
 			OldAddress: untrusted(visibleAddress(order.Address)), NewAddress: untrusted(visibleAddress(address)),
 			TellCustomer: "The shipping address of order " + order.ID + " is changed.",
-		}, tx.SetAddress(order.ID, address)
+		}, tx.SetAddress(order.ID, address, s.Principal.ID)
 	}
 	return p, nil
 }

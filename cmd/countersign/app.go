@@ -16,6 +16,7 @@ import (
 	"countersign/audit"
 	"countersign/cmd/internal/setup"
 	"countersign/fixtures"
+	"countersign/policy"
 	"countersign/store"
 	"countersign/tools"
 	"countersign/tools/settle"
@@ -108,8 +109,9 @@ func (a *app) rootCommand() *cobra.Command {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	a.settings.Flags(root.PersistentFlags())
-	root.AddCommand(a.approvalsCommand(), a.auditCommand(), a.backupCommand(), a.caseCommand(), a.demoCommand(), a.doctorCommand(),
-		a.importCommand(), a.initCommand(), a.policyCommand(), a.ticketsCommand(), a.tokensCommand())
+	root.AddCommand(a.addressesCommand(), a.approvalsCommand(), a.auditCommand(), a.backupCommand(), a.caseCommand(),
+		a.customersCommand(), a.demoCommand(), a.doctorCommand(), a.importCommand(), a.initCommand(), a.ordersCommand(),
+		a.policyCommand(), a.refundsCommand(), a.ticketsCommand(), a.tokensCommand())
 	for _, noun := range root.Commands() {
 		if noun.HasSubCommands() && noun.RunE == nil {
 			noun.RunE = requireSubcommand
@@ -191,4 +193,14 @@ func (a *app) with(cmd *cobra.Command, work func(context.Context, *settle.Office
 		return err
 	}
 	return errors.Join(work(cmd.Context(), office), office.DB.Close())
+}
+
+// look runs a command that shows an operator one state of the database.
+func (a *app) look(cmd *cobra.Command, action string, show func(*settle.Office, *store.View) error) error {
+	return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
+		if err := office.Permit(ctx, action, policy.Staff); err != nil {
+			return err
+		}
+		return office.DB.View(ctx, func(v *store.View) error { return show(office, v) })
+	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"countersign/policy"
 	"countersign/policy/money"
 	"countersign/store"
 	"countersign/tools/settle"
@@ -21,7 +20,7 @@ func (a *app) approvalsApprove() *cobra.Command {
 		Use: "approve ID", Short: "Approve a request and perform it", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := a.confirm(ctx, office, args[0], "Approve", amount, yes); err != nil {
+				if err := a.confirmDecision(ctx, office, args[0], "Approve", amount, yes); err != nil {
 					return err
 				}
 				decided, err := office.Approve(ctx, args[0], amount, note)
@@ -48,7 +47,7 @@ func (a *app) approvalsReject() *cobra.Command {
 				return usageError{errors.New("reject needs --note: it tells the agent, and so the customer, why")}
 			}
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := a.confirm(ctx, office, args[0], "Reject", "", yes); err != nil {
+				if err := a.confirmDecision(ctx, office, args[0], "Reject", "", yes); err != nil {
 					return err
 				}
 				decided, err := office.Reject(ctx, args[0], note)
@@ -69,33 +68,16 @@ func decisionFlags(cmd *cobra.Command, yes, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "print the decision as one JSON document")
 }
 
-// confirm shows the whole request and asks, on a terminal. Without one it needs
-// --yes and a token that was given explicitly: a script must mean it. What would
-// be refused in any case isn't asked: the office refuses it and keeps a record.
-func (a *app) confirm(ctx context.Context, office *settle.Office, id, verb, amount string, yes bool) error {
-	switch {
-	case office.AgentShell:
-		return nil
-	case yes:
-		return a.explicitToken(ctx, office)
-	case !a.terminal:
-		return usageError{errors.New("without a terminal this needs --yes, and a token in COUNTERSIGN_TOKEN or --token")}
-	}
-	if err := office.Permit(ctx, "approvals "+strings.ToLower(verb), policy.Manager); err != nil {
-		return nil
-	}
-	waits, err := a.showBeforeDeciding(ctx, office.DB, id)
-	if err != nil || !waits {
-		return err
-	}
-	question := "\n" + verb + " " + id
+// confirmDecision asks whether a request is to be approved or rejected.
+func (a *app) confirmDecision(ctx context.Context, office *settle.Office, id, verb, amount string, yes bool) error {
+	question := verb + " " + id
 	if amount != "" {
 		question += " for " + amount + " instead"
 	}
-	if !a.agree(ctx, question+"?") {
-		return errors.New("nothing was decided")
-	}
-	return nil
+	return a.confirm(ctx, office, confirmation{
+		action: "approvals " + strings.ToLower(verb), question: question + "?", left: "nothing was decided", yes: yes,
+		show: func() (bool, error) { return a.showBeforeDeciding(ctx, office.DB, id) },
+	})
 }
 
 // showBeforeDeciding prints a request and reports whether it still waits.
@@ -112,17 +94,6 @@ func (a *app) showBeforeDeciding(ctx context.Context, db *store.DB, id string) (
 		err = a.showApproval(ctx, db, id, false)
 	}
 	return waits, err
-}
-
-func (a *app) explicitToken(ctx context.Context, office *settle.Office) error {
-	if a.settings.Token != "" {
-		return nil
-	}
-	demo, err := isDemo(ctx, office.DB)
-	if err == nil && !demo {
-		err = usageError{errors.New("--yes needs a token in COUNTERSIGN_TOKEN or --token")}
-	}
-	return err
 }
 
 func (a *app) printDecision(ctx context.Context, office *settle.Office, decided store.Approval, asJSON bool) error {

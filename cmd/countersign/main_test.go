@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"countersign/audit"
@@ -63,7 +64,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "fails": fails, "let": let, "mode": mode, "widest": widest, "json": isJSON, "jsonl": isJSONLines,
-			"holds": holds, "bad": bad,
+			"holds": holds, "bad": bad, "golden": golden,
 		},
 		RequireExplicitExec: true,
 	})
@@ -196,6 +197,29 @@ func holds(ts *testscript.TestScript, neg bool, args []string) {
 		text, err := os.ReadFile(ts.MkAbs(args[0]))
 		return (err == nil || errors.Is(err, fs.ErrNotExist)) && pattern.Match(text)
 	}, args[0]+" never held "+args[1])
+}
+
+// varying is what differs from run to run or policy to policy: ids, moments, how
+// long ago they were, and versions.
+var varying = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\b(AP|RF|TK)-[0-9A-Z]{10}\b`), "$1-0000000000"},
+	{regexp.MustCompile(`\b20\d\d-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?`), "DATE"},
+	{regexp.MustCompile(`\b\d+s ago`), "0s ago"},
+	{regexp.MustCompile(`\bp-[0-9a-f]{12}\b`), "p-000000000000"},
+}
+
+// golden compares stdout with a file, whatever varies aside.
+func golden(ts *testscript.TestScript, neg bool, args []string) {
+	got := ts.ReadFile("stdout")
+	for _, v := range varying {
+		got = v.pattern.ReplaceAllString(got, v.instead)
+	}
+	if diff := cmp.Diff(ts.ReadFile(args[0]), got); diff != "" {
+		ts.Fatalf("stdout: -want +got:\n%s", diff)
+	}
 }
 
 // bad runs SQL on a database behind the program's back.

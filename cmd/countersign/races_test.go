@@ -106,6 +106,27 @@ func TestTwentyApproveAtOnce(t *testing.T) {
 	}
 }
 
+// Of ten scripts that refund the same at once one does it.
+func TestTenRefundTheSameAtOnce(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo.db")
+	demoAt(t, path, nil)
+	results, codes := atOnce(t, 10, func(int) result {
+		return run(t, program(t, "countersign", []string{"COUNTERSIGN_DB=" + path},
+			"refunds", "issue", "NW-5001", "--amount", "10.00", "--note", "goodwill", "--yes"))
+	})
+	if diff := cmp.Diff(map[int]int{exitDone: 1, exitConflict: 9}, codes); diff != "" {
+		t.Errorf("exit codes: -want +got\n%s%v", diff, results)
+	}
+	again := regexp.MustCompile(`^countersign: the same was refunded at 20\S+Z as RF-\w+; if a second one is meant, say --another\n$`)
+	for _, r := range results {
+		if r.code == exitConflict && !again.MatchString(r.stderr) {
+			t.Errorf("a late one was told %q", r.stderr)
+		}
+	}
+	whole(t, path, 10)
+}
+
 // Of several that make the same database one wins, and its credential works.
 func TestInitAtOnce(t *testing.T) {
 	t.Parallel()

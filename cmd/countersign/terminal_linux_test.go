@@ -179,6 +179,36 @@ func TestConfirmsOnATerminal(t *testing.T) {
 	}
 }
 
+// Before a refund outside the policy the order is shown, and only a yes makes it.
+func TestConfirmsARefundOnATerminal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo.db")
+	demoAt(t, path, nil)
+	command := func(order string) *terminal {
+		return onTerminal(t, program(t, "countersign", []string{"COUNTERSIGN_DB=" + path},
+			"refunds", "issue", order, "--amount", "20.00", "--note", "pole split"))
+	}
+	for _, keys := range []string{"n\n", "\n", "\x04", "\x03"} {
+		x := command("5004")
+		x.answer("Refund 20.00 on 5004? [y/N] ", 1, keys)
+		code, screen := x.end()
+		if code != exitFailure || !strings.HasSuffix(screen, "countersign: nothing was refunded\n") {
+			t.Errorf("%q: exit code %d\n%s", keys, code, screen)
+		}
+		if !strings.Contains(screen, "NW-5004  delivered\n") || !strings.Contains(screen, "paid        279.23 USD\n") {
+			t.Errorf("the order wasn't shown:\n%s", screen)
+		}
+	}
+	x := command("5004")
+	x.answer("[y/N] ", 1, "y\n")
+	if code, screen := x.end(); code != exitDone || !strings.Contains(screen, "  20.00 USD refunded on NW-5004 by demo-manager\n") {
+		t.Errorf("exit code %d\n%s", code, screen)
+	}
+	if code, screen := command("NW-9999").end(); code != exitNotFound || strings.Contains(screen, "[y/N]") {
+		t.Errorf("unknown: exit code %d\n%s", code, screen)
+	}
+}
+
 // The demo waits before each step, and what its reader says is what happens.
 func TestInteractiveDemo(t *testing.T) {
 	t.Parallel()

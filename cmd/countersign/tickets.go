@@ -22,6 +22,7 @@ func (a *app) ticketsCommand() *cobra.Command {
 
 // ticketView is a ticket as an operator sees it.
 type ticketView struct {
+	Seq            int64       `json:"seq"`
 	TicketID       string      `json:"ticket_id"`
 	State          string      `json:"state"`
 	Priority       string      `json:"priority"`
@@ -45,7 +46,7 @@ type replyView struct {
 func viewTicket(v *store.View, t store.Ticket) (ticketView, error) {
 	customer, err := v.Customer(t.Customer)
 	view := ticketView{
-		TicketID: t.ID, State: t.State, Priority: t.Priority, Category: t.Category, CustomerID: customer.ID, OrderID: t.OrderID,
+		Seq: t.Seq, TicketID: t.ID, State: t.State, Priority: t.Priority, Category: t.Category, CustomerID: customer.ID, OrderID: t.OrderID,
 		Summary: t.Summary, PreviousTicket: t.Previous, FiledBy: t.FiledBy, CreatedAt: stampText(t.Created),
 		ClosedAt: stampText(t.Closed), Replies: []replyView{},
 	}
@@ -56,28 +57,35 @@ func viewTicket(v *store.View, t store.Ticket) (ticketView, error) {
 }
 
 func (a *app) ticketsList() *cobra.Command {
-	var all, asJSON bool
+	var all bool
+	var f listFlags
 	cmd := &cobra.Command{
 		Use: "list", Short: "List open tickets, oldest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "tickets list", policy.Staff); err != nil {
+			return a.look(cmd, "tickets list", func(_ *settle.Office, v *store.View) error {
+				since, err := f.from(v.Now)
+				if err != nil {
 					return err
 				}
-				return office.DB.View(ctx, func(v *store.View) error { return a.listTickets(v, all, asJSON) })
+				none, read := "No tickets are open.", func() ([]store.Ticket, error) { return v.Tickets(all) }
+				if f.since != "" {
+					none, read = "No tickets were filed.", func() ([]store.Ticket, error) { return v.TicketsSince(since) }
+				}
+				tickets, err := read()
+				if err != nil {
+					return err
+				}
+				return a.listTickets(v, tickets, none, f.json)
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&all, "all", false, "also closed ones")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
+	cmd.Flags().BoolVar(&all, "all", false, "also closed ones; --since lists those too")
+	f.add(cmd)
 	return cmd
 }
 
-func (a *app) listTickets(v *store.View, all, asJSON bool) error {
-	tickets, err := v.Tickets(all)
-	if err != nil {
-		return err
-	}
+// listTickets prints tickets, or says that there are none.
+func (a *app) listTickets(v *store.View, tickets []store.Ticket, none string, asJSON bool) error {
 	views, rows := []ticketView{}, [][]string{}
 	for _, t := range tickets {
 		view, err := viewTicket(v, t)
@@ -91,7 +99,7 @@ func (a *app) listTickets(v *store.View, all, asJSON bool) error {
 	case asJSON:
 		return printJSON(a.out, views)
 	case len(rows) == 0:
-		fmt.Fprintln(a.out, "No tickets are open.")
+		fmt.Fprintln(a.out, none)
 	default:
 		printTable(a.out, []string{"TICKET", "STATE", "PRIORITY", "CATEGORY", "CUSTOMER", "ORDER", "FILED"}, rows)
 	}

@@ -16,11 +16,11 @@ var beforeFold = strings.NewReplacer("™", " ", "℠", " ", "´", "'", "\u1ffd"
 // afterFold spells out Latin letters that look marked and don't decompose.
 var afterFold = strings.NewReplacer("æ", "ae", "œ", "oe", "ø", "o", "ł", "l", "đ", "d", "ı", "i")
 
-// fold returns text in the form it is compared in: compatibility characters replaced (NFKC), case folded, invisible
+// Fold returns text in the form it is compared in: compatibility characters replaced (NFKC), case folded, invisible
 // characters gone, and no marks on Latin, Greek and Cyrillic letters, nor on anything that isn't a letter. Elsewhere
 // a mark makes a different letter (か, が) or is a vowel (Thai, Devanagari), and stays. Bytes that aren't UTF-8
 // separate words.
-func fold(text string) string {
+func Fold(text string) string {
 	if isASCII(text) {
 		return strings.ToLower(text)
 	}

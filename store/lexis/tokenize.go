@@ -19,7 +19,7 @@ func (t token) extra() bool { return t.inPair || t.whole }
 
 // tokenize returns the tokens of a text in order.
 func tokenize(text string) []token {
-	s := fold(text)
+	s := Fold(text)
 	tokens := make([]token, 0, len(s)/5)
 	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)

@@ -46,7 +46,7 @@ create table orders (
     source                text not null
 ) strict;
 create index orders_by_customer on orders (customer, placed_at desc, id);
-create index orders_by_digits on orders (customer, digits) where digits is not null;
+create index orders_by_digits on orders (digits, customer) where digits is not null;
 
 create table order_items (
     order_id   text not null references orders (id),

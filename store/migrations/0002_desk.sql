@@ -85,7 +85,7 @@ create table refunds (
     human       integer not null check (human in (0, 1)),  -- a human decided it
     approval_id text unique references approvals (id),
     made_by     text not null references principals (id),
-    request_key text not null,
+    request_key text not null,   -- '' where an operator issued it
     judged_at   text not null,   -- the moment its refund window was judged: when it was asked for
     created_at  text not null,
     check (approval_id is null or human = 1)
@@ -121,6 +121,7 @@ create table tickets (
     closed_at       text
 ) strict;
 create index tickets_by_customer on tickets (customer, created_at);
+create index tickets_by_order on tickets (order_id) where order_id is not null;
 
 create table ticket_replies (
     seq        integer primary key,
@@ -130,6 +131,26 @@ create table ticket_replies (
     created_at text not null
 ) strict;
 create index ticket_replies_by_ticket on ticket_replies (ticket_id);
+
+create table address_changes (
+    seq         integer primary key,
+    order_id    text not null references orders (id),
+    customer    text not null references customers (key),
+    old_address text not null,     -- JSON; '' once erased
+    new_address text not null,     -- JSON; '' once erased
+    changed_by  text not null references principals (id),
+    created_at  text not null
+) strict;
+create index address_changes_by_customer on address_changes (customer);
+
+create trigger address_changes_final before update of seq, order_id, customer, changed_by, created_at
+on address_changes
+begin select raise(abort, 'address changes never change'); end;
+create trigger address_changes_erased before update of old_address, new_address
+on address_changes when new.old_address not in ('', old.old_address) or new.new_address not in ('', old.new_address)
+begin select raise(abort, 'an address that was changed may only be erased'); end;
+create trigger address_changes_kept before delete on address_changes
+begin select raise(abort, 'address changes are kept'); end;
 
 create table audit (
     seq         integer primary key,

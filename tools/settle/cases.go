@@ -33,7 +33,7 @@ func (o *Office) OpenCase(ctx context.Context, who, principal string, expires ti
 		if err := s.takesCases(p); err != nil {
 			return err
 		}
-		customer, err := s.meant(who)
+		customer, err := s.customerMeant(who)
 		if err != nil {
 			return err
 		}
@@ -55,8 +55,8 @@ func (s *Session) takesCases(p store.Principal) error {
 	return nil
 }
 
-// meant returns the one customer whom a text means.
-func (s *Session) meant(who string) (store.Customer, error) {
+// customerMeant returns the one customer whom a text means.
+func (s *Session) customerMeant(who string) (store.Customer, error) {
 	found, err := s.CustomersMeant(who)
 	switch {
 	case err != nil:

@@ -190,6 +190,35 @@ func (h *history) reject(t *rapid.T) {
 	h.lookAt(t, o)
 }
 
+// issue refunds outside the policy, mostly around what bounds it.
+func (h *history) issue(t *rapid.T) {
+	o, now := rapid.SampledFrom(h.focus).Draw(t, "order"), h.clock.Now()
+	rest := max(o.paid-o.refunded, 0)
+	free := rest - o.awaiting(now, nil)
+	minor := max(rapid.SampledFrom([]int64{300, free, 300, rest, free + 1, free / 3, rest + 1, 0}).Draw(t, "minor"), 0)
+	in := settle.Refunding{Order: o.id, Amount: decimal(minor, o.currency), Note: "goodwill", Another: rapid.IntRange(0, 3).Draw(t, "another") == 3}
+	made, err := h.office.IssueRefund(context.Background(), in)
+	row := h.newRow(t)
+	want, outcome := h.issued(o, now, minor, in.Another), "denied"
+	code := "ok"
+	var refused *settle.Error
+	if errors.As(err, &refused) {
+		code = string(refused.Code)
+	} else {
+		must(t, err)
+		outcome = "ok"
+		o.refund(&payout{id: made.ID, what: identity{who: "dora", amount: minor}, minor: minor, at: now, human: true})
+	}
+	amount := &minor
+	if want == "invalid_arguments" {
+		outcome, amount = "invalid", nil
+	}
+	same(t, "issuing", want, code)
+	same(t, "the row of the act", []any{"dora", "refunds issue", o.id, "", outcome, strings.TrimPrefix(code, "ok"), amount},
+		[]any{row.Actor, row.Action, row.OrderID, row.ApprovalID, row.Outcome, row.Code, row.Amount})
+	h.lookAt(t, o)
+}
+
 // decided checks the row of an operator's act and returns the code of its refusal, or "ok".
 func (h *history) decided(t *rapid.T, action string, o *ledger, a *ask, err error) string {
 	var refused *settle.Error

@@ -329,6 +329,29 @@ func (b *book) approval(o *ledger, a *ask, now time.Time, minor int64) (codes []
 	return codes
 }
 
+// issued says what has to come of a refund that an operator makes outside the policy: "ok" or the code of a refusal.
+func (b *book) issued(o *ledger, now time.Time, minor int64, another bool) string {
+	rest := o.paid - o.refunded
+	repeats := slices.ContainsFunc(o.made, func(p *payout) bool {
+		return p.what.who == "dora" && p.minor == minor && now.Sub(p.at) < repeatWithin
+	})
+	switch {
+	case minor == 0:
+		return "invalid_arguments"
+	case repeats && !another:
+		return "repeated_refund"
+	case minor <= rest-o.awaiting(now, nil):
+		return "ok"
+	case minor <= rest:
+		return "amount_held"
+	case o.paid == 0:
+		return "order_not_paid"
+	case rest == 0:
+		return "nothing_to_refund"
+	}
+	return "amount_exceeds_refundable"
+}
+
 // refund books money that goes back.
 func (o *ledger) refund(p *payout) {
 	if len(o.made) == 0 {

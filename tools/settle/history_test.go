@@ -24,7 +24,7 @@ import (
 	"countersign/tools/settle"
 )
 
-// TestHistories plays random histories of a small shop: two agents on two servers and an operator on one file, imports, and
+// TestHistories plays random histories of a small shop: two agents on two servers and an operator on one file, who also refunds outside the policy, imports, and
 // a clock that mostly runs forward. Whatever happens, what was paid, refunded and waits, what can be refunded, every
 // answer, and every row of the audit log agree with the model. Try -rapid.checks=5000, -rapid.steps=80.
 func TestHistories(t *testing.T) {
@@ -43,6 +43,7 @@ func TestHistories(t *testing.T) {
 			"repeat":      h.repeat,
 			"approve":     h.approve,
 			"reject":      h.reject,
+			"issue":       h.issue,
 			"move clock":  h.moveClock,
 			"import":      h.importLine,
 			"look around": h.lookAround,

@@ -519,19 +519,24 @@ func TestManyProcesses(t *testing.T) {
 	settledOnce(t, s, id, errs)
 }
 
-// decideInAnotherProcess approves, prints "done" or the conflict's words, and
+// decideInAnotherProcess approves $ID or refunds 10.00 on $ORDER, prints "done" or the conflict's words, and
 // ends with 1 on anything else.
 func decideInAnotherProcess(path string) {
 	db, err := store.Open(path, store.Options{Now: new(storetest.Clock).Now})
 	if err == nil {
 		defer db.Close()
-		_, err = office(db, os.Getenv("WHO")).Approve(context.Background(), os.Getenv("ID"), "", "")
+		who := office(db, os.Getenv("WHO"))
+		if order := os.Getenv("ORDER"); order != "" {
+			_, err = who.IssueRefund(context.Background(), settle.Refunding{Order: order, Amount: "10.00", Note: "goodwill"})
+		} else {
+			_, err = who.Approve(context.Background(), os.Getenv("ID"), "", "")
+		}
 	}
 	var e *settle.Error
 	switch {
 	case err == nil:
 		fmt.Print("done")
-	case errors.As(err, &e) && e.Kind == settle.Conflict && e.Code == settle.AlreadyDecided:
+	case errors.As(err, &e) && (e.Code == settle.AlreadyDecided || e.Code == settle.RepeatedRefund):
 		fmt.Print(e.Message)
 	default:
 		fmt.Print(err)
