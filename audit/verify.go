@@ -2,9 +2,10 @@ package audit
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
-	"math"
 
 	"countersign/store"
 )
@@ -31,18 +32,18 @@ var (
 // be made. No key is needed.
 func Verify(ctx context.Context, db *store.DB, kept *Head) (head Head, err error) {
 	err = db.View(ctx, func(v *store.View) error {
-		err := v.AuditRows(store.AuditFilter{After: math.MinInt64}, func(r store.AuditRow) error {
+		err := v.AuditLinks(func(l store.AuditLink) error {
 			switch {
-			case r.Seq != head.Seq+1:
+			case l.Seq != head.Seq+1:
 				return fmt.Errorf("%w: row %d is missing", ErrAltered, head.Seq+1)
-			case r.PrevHash != head.Hash:
-				return fmt.Errorf("%w: row %d doesn't follow row %d", ErrAltered, r.Seq, head.Seq)
-			case r.Hash != chainHash(r):
-				return fmt.Errorf("%w: row %d isn't what was written", ErrAltered, r.Seq)
-			case kept != nil && r.Seq == kept.Seq && r.Hash != kept.Hash:
-				return fmt.Errorf("%w: row %d isn't the one that was kept", ErrAltered, r.Seq)
+			case l.PrevHash != head.Hash:
+				return fmt.Errorf("%w: row %d doesn't follow row %d", ErrAltered, l.Seq, head.Seq)
+			case !isHash(l.Hash, l.Hashed):
+				return fmt.Errorf("%w: row %d isn't what was written", ErrAltered, l.Seq)
+			case kept != nil && l.Seq == kept.Seq && l.Hash != kept.Hash:
+				return fmt.Errorf("%w: row %d isn't the one that was kept", ErrAltered, l.Seq)
 			}
-			head = Head{Seq: r.Seq, Hash: r.Hash}
+			head = Head{Seq: l.Seq, Hash: l.Hash}
 			return nil
 		})
 		if err == nil && kept != nil && kept.Seq > head.Seq {
@@ -51,4 +52,12 @@ func Verify(ctx context.Context, db *store.DB, kept *Head) (head Head, err error
 		return err
 	})
 	return head, err
+}
+
+// isHash reports whether hash is the SHA-256 of data, in hex.
+func isHash(hash string, data []byte) bool {
+	sum := sha256.Sum256(data)
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return hash == string(text[:])
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"countersign/audit"
 	"countersign/store"
 	"countersign/tools/client"
 )
@@ -118,6 +119,49 @@ func TestManyProcesses(t *testing.T) {
 	}
 	if left := leftovers(t, path); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestTwoServersWriteOneChain lets two servers write 500 rows each.
+func TestTwoServersWriteOneChain(t *testing.T) {
+	const servers, each = 2, 500
+	path := shop(t)
+	var wg sync.WaitGroup
+	for range servers {
+		wg.Go(func() {
+			session, err := client.Start(t.Context(), shopServer(t, path), "chain")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			for range each {
+				if answer, err := session.Call(t.Context(), "get_order", map[string]any{"order_id": "A-1"}); err != nil || answer.IsError {
+					t.Errorf("%v: %s", err, answer.JSON)
+					break
+				}
+			}
+			if err := session.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	db, err := store.Open(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	head, err := audit.Verify(t.Context(), db, nil)
+	if err != nil || head.Seq != servers*each {
+		t.Errorf("%v, %v", head, err)
+	}
+	for query, want := range map[string]int{
+		"select count(*) from audit":                servers * each,
+		"select count(distinct session) from audit": servers,
+	} {
+		if n, err := count(path, query); err != nil || n != want {
+			t.Errorf("%d, want %d, %v: %s", n, want, err, query)
+		}
 	}
 }
 

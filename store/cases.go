@@ -64,6 +64,13 @@ func (tx *Tx) AddCase(c Case) (Case, error) {
 	return c, nil
 }
 
+// CloseCasesOf closes every case of a customer.
+func (tx *Tx) CloseCasesOf(customer, by string) error {
+	_, err := tx.exec("update cases set closed_by = ?, closed_at = ? where customer = ? and closed_at is null",
+		by, stamp(tx.Now), customer)
+	return err
+}
+
 // CloseCase closes a principal's case, expired or not, and reports whether there
 // was one.
 func (tx *Tx) CloseCase(principal, by string) (closed bool, err error) {

@@ -11,6 +11,7 @@ const (
 	Added     Change = "new"
 	Changed   Change = "changed"
 	Unchanged Change = "unchanged"
+	LeftOut   Change = "left out" // of a customer that was erased
 )
 
 // earliest returns the earlier of two times, of which the zero time is none.

@@ -7,8 +7,11 @@ import (
 
 // PutCustomer stores a customer as the shop's data has it, by its ID. A new one
 // gets a key, which stays; c.Key is ignored. Source is the digest of the text it
-// comes from. Several customers may share an e-mail.
+// comes from. Several customers may share an e-mail. One that was erased is left out.
 func (tx *Tx) PutCustomer(c Customer, source string) (Change, error) {
+	if erased, err := tx.IsErased(c.ID); err != nil || erased {
+		return LeftOut, err
+	}
 	var key, last string
 	err := tx.row("select key, source from customers where id = ?", []any{c.ID}, &key, &last)
 	switch {

@@ -194,7 +194,7 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 			conn.run("rollback") // also when fn panics
 		}
 	}()
-	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn}, newID: db.newID}); err != nil {
+	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn}, newID: db.newID, key: db.key}); err != nil {
 		return err
 	}
 	if err := db.inPlace(); err != nil {

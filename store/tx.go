@@ -19,6 +19,7 @@ type View struct {
 type Tx struct {
 	View
 	newID func(prefix string) string
+	key   []byte // the installation's
 }
 
 // NewID returns a fresh id that starts with prefix.

@@ -9,7 +9,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
@@ -25,7 +24,7 @@ import (
 // app is the program apart from its process: its streams and environment.
 type app struct {
 	in       io.Reader
-	out      io.Writer // takes colours where the terminal does
+	out      *output
 	err      io.Writer
 	environ  []string
 	terminal bool // a person sits at both ends
@@ -37,7 +36,7 @@ type app struct {
 }
 
 func newApp(in io.Reader, out, stderr io.Writer, environ []string) *app {
-	a := &app{in: in, out: colorprofile.NewWriter(out, environ), err: stderr, environ: environ, keys: bufio.NewReader(in)}
+	a := &app{in: in, out: newOutput(out, environ), err: stderr, environ: environ, keys: bufio.NewReader(in)}
 	if columns, _, err := term.GetSize(fd(out)); err == nil && columns > 0 {
 		const narrowest = 20
 		a.width = max(columns, narrowest)
@@ -71,6 +70,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = a.out.failed
+	}
 	if err == nil {
 		return exitDone
 	}
@@ -110,7 +112,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	a.settings.Flags(root.PersistentFlags())
 	root.AddCommand(a.addressesCommand(), a.approvalsCommand(), a.auditCommand(), a.backupCommand(), a.caseCommand(),
-		a.customersCommand(), a.demoCommand(), a.doctorCommand(), a.importCommand(), a.initCommand(), a.ordersCommand(),
+		a.customersCommand(), a.demoCommand(), a.doctorCommand(), a.eraseCommand(), a.importCommand(), a.initCommand(), a.ordersCommand(),
 		a.policyCommand(), a.refundsCommand(), a.ticketsCommand(), a.tokensCommand())
 	for _, noun := range root.Commands() {
 		if noun.HasSubCommands() && noun.RunE == nil {

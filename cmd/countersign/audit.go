@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
@@ -20,18 +18,15 @@ import (
 
 func (a *app) auditCommand() *cobra.Command {
 	noun := &cobra.Command{Use: "audit", Short: "Read and verify the log of every call"}
-	noun.AddCommand(a.auditTail(), a.auditVerify())
+	noun.AddCommand(a.auditTail(), a.auditExport(), a.auditVerify())
 	return noun
 }
 
-// outcomes are what --outcome takes.
-var outcomes = []audit.Outcome{audit.OK, audit.PendingApproval, audit.Denied, audit.Invalid, audit.Failed}
-
-// tailFlags pick the rows that tail prints.
+// tailFlags pick the rows that tail prints, and say how.
 type tailFlags struct {
-	last                                         int
-	follow, json                                 bool
-	tool, outcome, customer, order, actor, since string
+	rowFlags
+	last         int
+	follow, json bool
 }
 
 func (a *app) auditTail() *cobra.Command {
@@ -43,10 +38,14 @@ func (a *app) auditTail() *cobra.Command {
 				if err := office.Permit(ctx, "audit tail", policy.Staff); err != nil {
 					return err
 				}
+				if f.last < 1 {
+					return usageError{errors.New("-n must be at least 1")}
+				}
 				filter, err := f.filter(ctx, office.DB)
 				if err != nil {
 					return err
 				}
+				filter.Last = f.last
 				return audit.Tail(ctx, office.DB, filter, f.follow, a.auditPrinter(f.json))
 			})
 		},
@@ -55,76 +54,8 @@ func (a *app) auditTail() *cobra.Command {
 	flags.IntVarP(&f.last, "lines", "n", 20, "how many rows")
 	flags.BoolVarP(&f.follow, "follow", "f", false, "go on with each new row")
 	flags.BoolVar(&f.json, "json", false, "print JSON Lines")
-	flags.StringVar(&f.tool, "tool", "", "only this tool or command")
-	flags.StringVar(&f.outcome, "outcome", "", "only this outcome: ok, pending_approval, denied, invalid or error")
-	flags.StringVar(&f.customer, "customer", "", "only this customer, by the shop's `id`")
-	flags.StringVar(&f.order, "order", "", "only this order")
-	flags.StringVar(&f.actor, "actor", "", "only this principal, by `name`")
-	flags.StringVar(&f.since, "since", "", "only since this `time`: RFC 3339, or a while ago such as 2h or 3d")
+	f.add(flags)
 	return cmd
-}
-
-func (f *tailFlags) filter(ctx context.Context, db *store.DB) (store.AuditFilter, error) {
-	filter := store.AuditFilter{Action: f.tool, Outcome: f.outcome, OrderID: f.order, Actor: f.actor, Last: f.last}
-	if f.last < 1 {
-		return filter, usageError{errors.New("-n must be at least 1")}
-	}
-	var err error
-	if filter.Since, err = parseSince(f.since, db.Now()); err != nil {
-		return filter, err
-	}
-	if f.outcome != "" && !slices.Contains(outcomes, audit.Outcome(f.outcome)) {
-		return filter, usageError{errors.New("--outcome takes ok, pending_approval, denied, invalid or error")}
-	}
-	err = db.View(ctx, func(v *store.View) error { return f.resolve(v, &filter) })
-	return filter, err
-}
-
-// resolve turns the names that people know into those that rows hold; one that
-// nothing has is an error, not an empty list.
-func (f *tailFlags) resolve(v *store.View, filter *store.AuditFilter) error {
-	if f.customer != "" {
-		customer, err := v.CustomerByID(f.customer)
-		if errors.Is(err, store.ErrNotFound) {
-			return notFound("no customer has this id")
-		} else if err != nil {
-			return err
-		}
-		filter.Customer = customer.Key
-	}
-	if f.order != "" {
-		number, _ := store.FoldNumber(f.order)
-		id, err := v.OrderIDByNumber(number)
-		if errors.Is(err, store.ErrNotFound) {
-			return notFound("no order has this number")
-		} else if err != nil {
-			return err
-		}
-		filter.OrderID = id
-	}
-	if f.actor != "" && f.actor != store.Anonymous.Name {
-		_, err := v.PrincipalNamed(f.actor)
-		if errors.Is(err, store.ErrNotFound) {
-			return notFound("no principal has this name")
-		}
-		return err
-	}
-	return nil
-}
-
-// parseSince reads a moment or a while before now.
-func parseSince(text string, now time.Time) (time.Time, error) {
-	if text == "" {
-		return time.Time{}, nil
-	}
-	if d, ok := parseSpan(text); ok {
-		return now.Add(-d), nil
-	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, usageError{errors.New("--since takes a time such as 2026-05-01T12:00:00Z, or a while ago such as 2h or 3d")}
-	}
-	return t, nil
 }
 
 // auditPrinter prints rows: for scripts as JSON or one line each, on a terminal
@@ -154,7 +85,7 @@ func (a *app) auditPrinter(asJSON bool) func(store.AuditRow) error {
 			left, about = indent, fold(about, a.width-len(indent))
 		}
 		printBeside(a.out, left, about)
-		return nil
+		return a.out.failed // or following would go on for nobody
 	}
 }
 

@@ -32,7 +32,10 @@ type usageError struct{ error }
 func (a *app) exitCode(err error) int {
 	var usage usageError
 	var refused *settle.Error
+	var unwritten outputError
 	switch {
+	case errors.As(err, &unwritten):
+		return exitFailure
 	case !a.started, errors.As(err, &usage):
 		return exitUsage
 	case errors.As(err, &refused):

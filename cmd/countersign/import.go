@@ -153,4 +153,7 @@ func (a *app) printReport(name string, r ingest.Report, f importFlags) {
 		heading = "NOT IMPORTED"
 	}
 	printTable(a.out, []string{heading, "NEW", "CHANGED", "UNCHANGED", "SKIPPED"}, rows)
+	if r.Erased > 0 {
+		fmt.Fprintf(a.out, "%s of erased customers skipped\n", counted(int64(r.Erased), "line"))
+	}
 }

@@ -14,6 +14,7 @@ import (
 var version = "dev"
 
 func main() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that is gone is a failed write, and told as one
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := newApp(os.Stdin, os.Stdout, os.Stderr, os.Environ()).run(ctx, os.Args[1:])
 	stop()

@@ -51,13 +51,16 @@ type Options struct {
 }
 
 // A Report says what storing a batch did or, where nothing was stored, would
-// have done. Skipped lines are exactly those with problems.
+// have done. Skipped lines are exactly those with problems and those of customers
+// that were erased.
 type Report struct {
 	Customers Count `json:"customers"`
 	Orders    Count `json:"orders"`
 	Shipments Count `json:"shipments"`
 	Articles  Count `json:"articles"`
 	Unknown   Count `json:"unknown"` // lines whose type couldn't be told: all skipped
+	// Erased counts the lines that were skipped because their customer was erased.
+	Erased int `json:"erased"`
 	// Problems are sorted by line.
 	Problems []Problem `json:"problems"`
 }
@@ -89,5 +92,7 @@ func (c *Count) add(change store.Change) {
 		c.Changed++
 	case store.Unchanged:
 		c.Unchanged++
+	case store.LeftOut:
+		c.Skipped++
 	}
 }

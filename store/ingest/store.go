@@ -74,6 +74,9 @@ func put[T any](s *storing, rows []row[T], count *Count, put func(T, string) (st
 			return fmt.Errorf("line %d: %w", r.line, err)
 		default:
 			count.add(change)
+			if change == store.LeftOut {
+				s.report.Erased++
+			}
 		}
 		s.step()
 	}
@@ -81,6 +84,12 @@ func put[T any](s *storing, rows []row[T], count *Count, put func(T, string) (st
 }
 
 func (s *storing) putOrder(o store.Order, source string) (store.Change, error) {
+	if erased, err := s.tx.IsErased(o.Customer); err != nil {
+		return "", err
+	} else if erased {
+		number, _ := store.FoldNumber(o.ID)
+		return store.LeftOut, s.tx.LeaveOutOrder(number)
+	}
 	customer, err := s.tx.CustomerByID(o.Customer)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", s.dangling("customer_id", identity{kind: customers, id: o.Customer}, o.Customer)
@@ -94,6 +103,9 @@ func (s *storing) putOrder(o store.Order, source string) (store.Change, error) {
 
 func (s *storing) putShipment(p shipment, source string) (store.Change, error) {
 	order := orderIdentity(p.OrderID)
+	if erased, err := s.tx.IsOrderErased(order.id); err != nil || erased {
+		return store.LeftOut, err
+	}
 	id, err := s.tx.OrderIDByNumber(order.id)
 	if errors.Is(err, store.ErrNotFound) {
 		return "", s.dangling("order_id", order, p.OrderID)
@@ -120,7 +132,7 @@ func (s *storing) verdict() error {
 	switch {
 	case len(s.report.Problems) > 0 && !s.opts.SkipBad:
 		return ErrProblems
-	case total.New+total.Changed+total.Unchanged == 0:
+	case total.New+total.Changed+total.Unchanged+s.report.Erased == 0:
 		return ErrNoRows
 	}
 	return nil

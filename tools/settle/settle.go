@@ -62,6 +62,7 @@ const (
 	Pinned         policy.Code = "pinned"
 	Ambiguous      policy.Code = "ambiguous"
 	NoCase         policy.Code = "no_case"
+	StillWaits     policy.Code = "still_waits"
 )
 
 // Do runs work for an operator of at least role min, in one transaction with
