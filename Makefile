@@ -23,22 +23,27 @@ check:
 	go test -timeout 30m -race -shuffle=on ./...
 
 # KILLS kills at random moments, and many processes with 1,000 calls each. It
-# takes about as many seconds as there are tens of kills, on two idle cores.
+# takes about as many seconds as there are tens of kills, on two idle cores. Then
+# LINES spoiled lines of the protocol.
 KILLS ?= 10000
+LINES ?= 1000000
 torture:
 	COUNTERSIGN_TORTURE=$(KILLS) go test ./cmd -run 'Torture|ManyProcesses' -v -count=1 -timeout 0
+	COUNTERSIGN_LINES=$(LINES) go test ./tools/server -run GeneratedLines -v -count=1 -timeout 0
 
 # Speed, beside a floor of the same run. COUNTERSIGN_GROWTH=1000000 makes the
 # shop of BenchmarkGrowth that large.
 bench:
 	go test ./tools ./store ./policy -run '^$$' -bench . -benchmem
 
-# Every fuzz target for FUZZTIME; what it finds becomes a seed in testdata.
+# Every fuzz target for FUZZTIME; what it finds becomes a seed in testdata. Where
+# calls run at once, coverage differs between runs of one input: minimizing by it
+# would take all of the time.
 FUZZTIME ?= 1m
 fuzz:
 	@for package in $$(go list ./...); do \
 		for target in $$(go test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 			echo "$$package $$target"; \
-			go test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+			go test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
 		done; \
 	done

@@ -46,7 +46,7 @@ var layers = map[string][]string{
 	"countersign/approvals":          {"countersign/store"},
 	"countersign/tools":              {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
 	"countersign/tools/settle":       {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/tools"},
-	"countersign/tools/server":       {"countersign/tools"},
+	"countersign/tools/server":       {"countersign/policy", "countersign/tools"},
 	"countersign/tools/client":       {},
 	"countersign/evals":              {}, // tests alone, so far
 	"countersign/cmd/internal/setup": {"countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -75,6 +76,16 @@ func (v *View) approvals(where string, args ...any) (approvals []Approval, err e
 // Approval returns the approval of an id, whoever's it is. It is for operators.
 func (v *View) Approval(id string) (Approval, error) {
 	return first(v.approvals("a.id = ?", id))
+}
+
+// CustomersApproval returns customer's own approval of an action of an id. An
+// unknown id gives [ErrNotFound], another customer's [ErrForeignID].
+func (v *View) CustomersApproval(customer, id string) (Approval, error) {
+	a, err := first(v.approvals("a.id = ? and a.id like 'AP-%' and a.customer = ?", id, customer))
+	if errors.Is(err, ErrNotFound) {
+		err = v.foreign("select 1 from approvals where id = ?", id)
+	}
+	return a, err
 }
 
 // ApprovalsOfOrder returns what was ever asked of a human about an order, oldest first.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -61,6 +62,20 @@ func (v *View) postings(terms []string) (map[string][]byte, error) {
 			return err
 		})
 	return packed, err
+}
+
+// PublicArticle returns the article of an id. An internal one gives
+// [ErrForeignID]: agents learn no more than that there is none.
+func (v *View) PublicArticle(id string) (Article, error) {
+	var number int64
+	err := v.row("select number from articles where id = ? and visibility = 'public'", []any{id}, &number)
+	if errors.Is(err, ErrNotFound) {
+		return Article{}, v.foreign("select 1 from articles where id = ?", id)
+	}
+	if err != nil {
+		return Article{}, err
+	}
+	return v.article(number)
 }
 
 func (v *View) article(number int64) (a Article, err error) {

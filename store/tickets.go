@@ -2,6 +2,7 @@ package store
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -65,6 +66,16 @@ func (v *View) replies(ticketID string) (replies []Reply, err error) {
 // Ticket returns the ticket of an id, whoever's it is. It is for operators.
 func (v *View) Ticket(id string) (Ticket, error) {
 	return first(v.tickets("id = ?", id))
+}
+
+// CustomersTicket returns customer's own ticket of an id, open or closed. An
+// unknown id gives [ErrNotFound], another customer's [ErrForeignID].
+func (v *View) CustomersTicket(customer, id string) (Ticket, error) {
+	t, err := first(v.tickets("id = ? and customer = ?", id, customer))
+	if errors.Is(err, ErrNotFound) {
+		err = v.foreign("select 1 from tickets where id = ?", id)
+	}
+	return t, err
 }
 
 // Tickets returns tickets in the order they were filed; only open ones, or all.

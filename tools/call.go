@@ -24,7 +24,8 @@ type Caller struct {
 type call struct {
 	caller  Caller
 	action  string
-	tool    *Tool // nil: there is none of that name
+	tool    *Tool       // nil: there is none of that name
+	none    policy.Code // of a call of what there isn't
 	raw     json.RawMessage
 	arrived time.Time
 	print   string // the fingerprint of the arguments
@@ -35,8 +36,10 @@ type call struct {
 }
 
 // arrive takes a call in. Unknown names are recorded as one.
-func (d *Desk) arrive(caller Caller, name string, raw json.RawMessage) *call {
-	c := &call{caller: caller, action: "unknown", tool: d.tools[name], raw: raw, arrived: time.Now(), shown: d.sessions.shown(caller.Session)}
+func (d *Desk) arrive(caller Caller, tool *Tool, none policy.Code, raw json.RawMessage) *call {
+	c := &call{
+		caller: caller, action: "unknown", tool: tool, none: none, raw: raw, arrived: time.Now(), shown: d.sessions.shown(caller.Session),
+	}
 	if c.tool != nil {
 		c.action = c.tool.Name
 	}
@@ -89,16 +92,20 @@ func (c *call) entry(res Result) audit.Entry {
 	}
 }
 
-// UnknownTool is the code of a call of a tool that there isn't. It is a protocol
-// error and never part of a result.
-const UnknownTool policy.Code = "unknown_tool"
+// The codes of a call of what there isn't. They are protocol errors and never
+// part of a result.
+const (
+	UnknownTool     policy.Code = "unknown_tool"
+	UnknownResource policy.Code = "unknown_resource"
+	UnknownPrompt   policy.Code = "unknown_prompt"
+)
 
 // Replayed is the code in the audit log of a call that repeated an earlier one
 // and got its answer: nothing was done anew.
 const Replayed policy.Code = "replayed"
 
-func unknownTool() *refusal {
-	return &refusal{outcome: audit.Invalid, code: UnknownTool, message: "There is no tool of that name."}
+func unknown(code policy.Code) *refusal {
+	return &refusal{outcome: audit.Invalid, code: code, message: "There is nothing of that name."}
 }
 
 // permissionDenied is built from the registry alone: nothing that a caller sent

@@ -45,7 +45,29 @@ func NewDesk(db *store.DB, rules *Rulebook, tools []*Tool) *Desk {
 // that it did is kept and nothing that it read is shown unless its row is
 // written.
 func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.RawMessage) Result {
-	c := d.arrive(caller, name, raw)
+	return d.take(ctx, d.arrive(caller, d.tools[name], UnknownTool, raw))
+}
+
+// Read is [Desk.Call] for a resource. It also returns what kind of text the
+// result is, [MIMEText] or [MIMEJSON].
+func (d *Desk) Read(ctx context.Context, caller Caller, uri string) (res Result, mime string) {
+	r, args := resourceAt(uri)
+	return d.take(ctx, d.arrive(caller, r.Tool, UnknownResource, args)), r.MIME
+}
+
+// Prompt is [Desk.Call] for a prompt, by its command.
+func (d *Desk) Prompt(ctx context.Context, caller Caller, command string, raw json.RawMessage) Result {
+	var writer *Tool
+	for _, p := range Prompts {
+		if p.Command == command {
+			writer = p.Tool
+		}
+	}
+	return d.take(ctx, d.arrive(caller, writer, UnknownPrompt, raw))
+}
+
+// take is the path of every call, whatever it calls.
+func (d *Desk) take(ctx context.Context, c *call) Result {
 	work := d.read
 	if c.tool != nil && !c.tool.ReadOnly {
 		work = d.write
@@ -62,8 +84,8 @@ func (d *Desk) Call(ctx context.Context, caller Caller, name string, raw json.Ra
 	return res
 }
 
-// read answers a call on one state of the database and records it in the same
-// transaction, which others that read at the same time may share.
+// read answers a call on one state of the database and then records it, by a
+// commit that others who read at the same time may share.
 func (d *Desk) read(ctx context.Context, c *call) (res Result, row store.AuditRow, err error) {
 	if err := ctx.Err(); err != nil {
 		return res, row, err
@@ -112,7 +134,7 @@ func (d *Desk) admit(v *store.View, c *call) error {
 		return err
 	}
 	if c.tool == nil {
-		return unknownTool()
+		return unknown(c.none)
 	}
 	if !c.scope.Principal.Role.AtLeast(c.tool.Role) {
 		return permissionDenied(c.tool, c.scope.Principal.Role)

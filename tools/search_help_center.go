@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"countersign/policy"
+	"countersign/store"
 	"countersign/store/lexis"
 )
 
@@ -29,10 +30,9 @@ func (a SearchAnswer) shorter() (shortener, bool) {
 	a.Articles = slices.Clone(a.Articles)
 	cutAny := false
 	for i := range a.Articles {
-		f := &a.Articles[i]
-		body, long := cutBytes(f.Article.Value.Body, len(f.Article.Value.Body)*3/4)
-		f.Article.Value.Body, f.Truncated = body, f.Truncated || long
-		cutAny = cutAny || long
+		if f, long := a.Articles[i].shorter(); long {
+			a.Articles[i], cutAny = f.(FoundArticle), true
+		}
 	}
 	return a, cutAny
 }
@@ -94,10 +94,22 @@ func answerSearch(s *Scope, in SearchHelpCenterArgs) (a SearchAnswer, err error)
 		if long || longer {
 			a.More = moreOfArticles
 		}
-		a.Articles = append(a.Articles, FoundArticle{
-			ArticleID: f.ID, Category: short(f.Category, mostTitle), Source: f.WrittenBy, Outdated: f.Outdated, UpdatedAt: rfc3339(f.Updated),
-			Article: untrusted(ArticleText{Title: short(f.Title, mostTitle), Body: body}), Truncated: long || longer,
-		})
+		a.Articles = append(a.Articles, foundArticle(f, body, long || longer))
 	}
 	return a, nil
+}
+
+// foundArticle shows an article with a body that may be cut.
+func foundArticle(a store.Article, body string, truncated bool) FoundArticle {
+	return FoundArticle{
+		ArticleID: a.ID, Category: short(a.Category, mostTitle), Source: a.WrittenBy, Outdated: a.Outdated, UpdatedAt: rfc3339(a.Updated),
+		Article: untrusted(ArticleText{Title: short(a.Title, mostTitle), Body: body}), Truncated: truncated,
+	}
+}
+
+// shorter cuts a quarter off the body.
+func (f FoundArticle) shorter() (shortener, bool) {
+	body, long := cutBytes(f.Article.Value.Body, len(f.Article.Value.Body)*3/4)
+	f.Article.Value.Body, f.Truncated = body, f.Truncated || long
+	return f, long
 }

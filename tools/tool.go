@@ -22,10 +22,11 @@ type Tool struct {
 	Destructive   bool
 	Idempotent    bool
 
-	schema schema
-	answer func(s *Scope, args any) (any, error)
-	plan   func(s *Scope, args any) (plan, error)
-	args   reflect.Type
+	schema  schema
+	answer  func(s *Scope, args any) (any, error)
+	plan    func(s *Scope, args any) (plan, error)
+	args    reflect.Type
+	answers reflect.Type
 }
 
 // spec is how a tool declares itself: exactly one of Answer, for a tool that
@@ -123,7 +124,7 @@ func define[In, Out any](s spec[In, Out]) *Tool {
 	t := &Tool{
 		Name: s.Name, Title: s.Title, Description: s.Description, Role: s.Role, NeedsCustomer: s.NeedsCustomer,
 		ReadOnly: s.Answer != nil, Destructive: s.Destructive, Idempotent: s.Idempotent || s.Answer != nil,
-		schema: schemaOf(args), args: args,
+		schema: schemaOf(args), args: args, answers: reflect.TypeFor[Out](),
 	}
 	if s.Answer != nil {
 		t.answer = func(scope *Scope, in any) (any, error) { return s.Answer(scope, *in.(*In)) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -160,6 +161,9 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	p.mu.Lock()
 	flight := p.inFlight[number]
 	wanted := flight != nil && !flight.cancelled
+	if flight != nil { // from when it has the answer on, the client may use the id again
+		delete(p.numbers, string(flight.id))
+	}
 	p.mu.Unlock()
 	if !ok || flight == nil {
 		return nil
@@ -171,7 +175,6 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.inFlight, number)
-	delete(p.numbers, string(flight.id))
 	<-p.slots
 	p.idle.Broadcast()
 	return err
@@ -219,7 +222,7 @@ func wireError(err error) *jsonrpc.Error {
 	switch {
 	case !errors.As(err, &e) || e.Code == 0:
 		return invalidRequest("the session is not initialized, or is already")
-	case e.Code == jsonrpc.CodeInvalidParams && e.Message != unknownToolMessage:
+	case e.Code == jsonrpc.CodeInvalidParams && !slices.Contains(plainMessages, e.Message):
 		return &jsonrpc.Error{Code: e.Code, Message: "invalid params", Data: e.Data}
 	}
 	return e

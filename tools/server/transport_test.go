@@ -234,3 +234,14 @@ func TestCallsInFlightAreAnsweredAtASignal(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Whoever has an answer may use its id again at once.
+func TestIDCanBeUsedAgain(t *testing.T) {
+	x := serve(t)
+	for range 500 {
+		x.send(callOf(`7`, "echo"))
+		if got := x.receive(); string(got.ID) != `7` || got.Error != nil {
+			t.Fatalf("%+v", got)
+		}
+	}
+}
