@@ -47,3 +47,10 @@ fuzz:
 			go test $$package -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; \
 		done; \
 	done
+
+# Every customer of the retail shop tries the orders of every other one, and has
+# their data go through every tool. Minutes.
+.PHONY: everybody
+everybody:
+	COUNTERSIGN_PAIRS=499 go test ./tools -run NobodyReachesAnothersOrder -count=1 -timeout 0
+	COUNTERSIGN_PEOPLE=500 go test ./evals -run PersonalDataReachesNoLog -count=1 -timeout 0

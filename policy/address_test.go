@@ -60,6 +60,8 @@ func TestDecideAddressFields(t *testing.T) {
 		{"line break", strict, func(a *policy.Address) { a.Recipient = "Zoë\nGroße" }, []string{"address.recipient"}},
 		{"NUL", strict, func(a *policy.Address) { a.Region = "x\x00" }, []string{"address.region"}},
 		{"direction override", strict, func(a *policy.Address) { a.City = "Leeds\u202e" }, []string{"address.city"}},
+		{"the first and last mark that scripts need", strict, func(a *policy.Address) { a.Line1 = "نمی\u200cخواهم \u200f5" }, nil},
+		{"invisible beside those", strict, func(a *policy.Address) { a.Line1, a.City = "1 Main\u200b St", "Leeds\u202a" }, []string{"address.city", "address.line1"}},
 		{"several at once, sorted", strict, func(a *policy.Address) { a.Line1, a.City, a.Country = "PO Box 1", "", "" },
 			[]string{"address.city", "address.country", "address.line1"}},
 	} {

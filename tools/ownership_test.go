@@ -10,13 +10,13 @@ import (
 	"countersign/policy"
 	"countersign/store"
 	"countersign/store/storetest"
-	"countersign/tools"
 )
 
 const notFound = `{"error":"not_found","message":"This customer has nothing of that id. Check it with the customer, or see lookup_customer for what they have."}`
 
-// retail opens a shop of many customers and returns an order of each.
-func retail(t *testing.T) (s *shop, orders map[string]string) {
+// retail opens a shop of many customers and returns their ids and the orders of
+// each.
+func retail(t *testing.T) (s *shop, customers []string, orders map[string][]string) {
 	t.Helper()
 	text, err := os.ReadFile("../evals/testdata/shop.jsonl")
 	if err != nil {
@@ -24,69 +24,22 @@ func retail(t *testing.T) (s *shop, orders map[string]string) {
 	}
 	s = open(t)
 	storetest.Shop(t, s.db, string(text))
-	orders = map[string]string{}
-	for _, line := range strings.Split(string(text), "\n") {
-		if strings.HasPrefix(line, `{"type":"order"`) {
-			var o struct{ ID, Customer string }
-			o.ID, o.Customer = field(line, "id"), field(line, "customer_id")
-			orders[o.Customer] = o.ID
+	orders = map[string][]string{}
+	for line := range strings.Lines(string(text)) {
+		switch field(line, "type") {
+		case "customer":
+			customers = append(customers, field(line, "id"))
+		case "order":
+			orders[field(line, "customer_id")] = append(orders[field(line, "customer_id")], field(line, "id"))
 		}
 	}
-	return s, orders
+	return s, customers, orders
 }
 
 func field(line, name string) string {
 	_, rest, _ := strings.Cut(line, `"`+name+`":"`)
 	value, _, _ := strings.Cut(rest, `"`)
 	return value
-}
-
-// takesOrder are the tools that take an order's number.
-func takesOrder(t *testing.T) (found []*tools.Tool) {
-	for _, tool := range tools.All {
-		if _, ok := schemaOf(t, tool).Properties["order_id"]; ok {
-			found = append(found, tool)
-		}
-	}
-	return found
-}
-
-// Cases 42 and 43: for every tool another customer's order is an unknown one.
-// Only the log tells them apart.
-func TestForeignOrderIsAnUnknownOne(t *testing.T) {
-	s, orders := retail(t)
-	if len(orders) < 50 {
-		t.Fatalf("%d customers have orders", len(orders))
-	}
-	a := s.staff("agent")
-	business := s.business()
-	last, tried := "", 0
-	for customer, own := range orders {
-		foreign := last
-		last = own
-		if foreign == "" {
-			continue
-		}
-		if tried++; tried > 60 {
-			break
-		}
-		for _, tool := range takesOrder(t) {
-			for _, spelled := range []string{foreign, strings.ToLower(foreign), "W0000000", "W404"} {
-				res := a.as(customer).call(tool.Name, valid(t, tool, fields{"order_id": spelled}))
-				if string(res.JSON) != notFound {
-					t.Fatalf("%s with %s as %s: %s", tool.Name, spelled, customer, res.JSON)
-				}
-				want := "denied not_found"
-				if strings.HasPrefix(spelled, "W0") || spelled == "W404" {
-					want = "error not_found"
-				}
-				if got := s.logged(); got != want {
-					t.Errorf("%s with %s: logged %q, want %q", tool.Name, spelled, got, want)
-				}
-			}
-		}
-	}
-	equal(t, business, s.business())
 }
 
 // Case 38 to 40: a number is found however people write it.

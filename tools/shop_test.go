@@ -199,6 +199,20 @@ func (s *shop) dump(tables ...string) string {
 	return all.String()
 }
 
+// everything is all that the database holds, but the log.
+func (s *shop) everything() string {
+	var tables []string
+	for _, row := range strings.Split(s.dump("sqlite_master"), "\n") {
+		if words := strings.Fields(row); len(words) > 2 && words[1] == "table" && words[2] != "audit" {
+			tables = append(tables, words[2])
+		}
+	}
+	if len(tables) < 10 {
+		s.t.Fatalf("the database has the tables %q", tables)
+	}
+	return s.dump(tables...)
+}
+
 // business is everything that a call may change, but the log.
 func (s *shop) business() string {
 	return s.dump("orders", "refunds", "approvals", "tickets", "ticket_replies", "address_changes")
@@ -375,6 +389,24 @@ func (s schema) sample() any {
 		return false
 	}
 	return strings.Repeat("word ", max(1, s.MinLength/5+1))
+}
+
+// filled has text wherever a schema takes a string, and the least that it takes
+// elsewhere.
+func (s schema) filled(text string) any {
+	switch s.Type {
+	case "object":
+		object := fields{}
+		for name, property := range s.Properties {
+			object[name] = property.filled(text)
+		}
+		return object
+	case "array":
+		return []any{s.Items.filled(text)}
+	case "string":
+		return text
+	}
+	return s.sample()
 }
 
 // valid are arguments that a tool accepts for an order NW-5001, with more of its own.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/big"
+	"slices"
 	"testing"
 
 	"countersign/policy/money"
@@ -33,6 +34,7 @@ func TestAllocate(t *testing.T) {
 		{"negative", -100, []int64{1, 1, 1}, []int64{-34, -33, -33}},
 		{"no weights", 100, nil, nil},
 		{"big products", huge, []int64{huge, huge, huge}, []int64{huge/3 + 1, huge / 3, huge / 3}},
+		{"weights that carry more than once", 800, slices.Repeat([]int64{huge}, 8), slices.Repeat([]int64{100}, 8)},
 		{"smallest total", math.MinInt64, []int64{1}, []int64{math.MinInt64}},
 		{"smallest total in two", math.MinInt64, []int64{1, 1}, []int64{math.MinInt64 / 2, math.MinInt64 / 2}},
 	} {
