@@ -34,22 +34,23 @@ func packages(t *testing.T) map[string]goPackage {
 
 // layers are our packages and the ones of ours that each may import.
 var layers = map[string][]string{
-	"countersign/policy/money":       {},
-	"countersign/policy":             {"countersign/policy/money"},
-	"countersign/store/lexis":        {},
-	"countersign/store/strictjson":   {},
-	"countersign/store":              {"countersign/policy", "countersign/policy/money", "countersign/store/lexis"},
-	"countersign/store/ingest":       {"countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
-	"countersign/store/storetest":    {"countersign/store", "countersign/store/ingest"},
-	"countersign/fixtures":           {"countersign/policy", "countersign/store", "countersign/store/ingest"},
-	"countersign/audit":              {"countersign/policy", "countersign/policy/money", "countersign/store"},
-	"countersign/approvals":          {"countersign/store"},
-	"countersign/tools":              {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
-	"countersign/tools/settle":       {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/tools"},
-	"countersign/tools/server":       {"countersign/policy", "countersign/tools"},
-	"countersign/tools/client":       {},
-	"countersign/evals":              {}, // tests alone, so far
-	"countersign/cmd/internal/setup": {"countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
+	"countersign/policy/money":              {},
+	"countersign/policy":                    {"countersign/policy/money"},
+	"countersign/store/lexis":               {},
+	"countersign/store/strictjson":          {},
+	"countersign/store":                     {"countersign/policy", "countersign/policy/money", "countersign/store/lexis"},
+	"countersign/store/ingest":              {"countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
+	"countersign/store/storetest":           {"countersign/store", "countersign/store/ingest"},
+	"countersign/fixtures":                  {"countersign/policy", "countersign/store", "countersign/store/ingest"},
+	"countersign/audit":                     {"countersign/policy", "countersign/policy/money", "countersign/store"},
+	"countersign/approvals":                 {"countersign/store"},
+	"countersign/tools":                     {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
+	"countersign/tools/settle":              {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/tools"},
+	"countersign/tools/server":              {"countersign/policy", "countersign/tools"},
+	"countersign/tools/client":              {},
+	"countersign/evals":                     {}, // tests alone, so far
+	"countersign/cmd/internal/clientconfig": {},
+	"countersign/cmd/internal/setup":        {"countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
 }
 
 func TestDependenciesPointOneWay(t *testing.T) {

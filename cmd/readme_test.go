@@ -68,6 +68,7 @@ var readmeScript = strings.NewReplacer(
 		"countersign --demo approvals show $1",
 	"approvals approve AP-7VQG9SWMW9", "approvals approve $1 --yes --amount 80.00",
 	"approvals reject AP-7VQG9SWMW9", "approvals reject $2 --yes",
+	"erase C-1003", "erase C-1003 --yes",
 	"refunds issue", "refunds issue --yes",
 )
 
@@ -90,10 +91,16 @@ func TestReadmeCommands(t *testing.T) {
 	if strings.Contains(script, "AP-7VQG9SWMW9") {
 		t.Fatal("the README decides a request in a way that this test doesn't know")
 	}
-	out, err := newReadmeShell(t, root).run(script)
+	shell := newReadmeShell(t, root)
+	out, err := shell.run(script)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	connected, err := os.ReadFile(filepath.Join(shell.folder, ".claude.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	startConfigured(t, connected, "")
 	// What the README opens with is what the demo prints.
 	printed := approvalID.ReplaceAllString(out, "AP-")
 	for line := range strings.Lines(transcript.FindStringSubmatch(string(text))[1]) {
@@ -156,6 +163,21 @@ func TestReadmeClientConfigStartsTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	block := clientConfig.FindSubmatch(text)
+	if block == nil {
+		t.Fatal("the README shows no configuration")
+	}
+	folder, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	startConfigured(t, block[1], filepath.Join(folder, "countersign-mcp"))
+}
+
+// startConfigured starts the server as a client's configuration says, but for
+// the command where another is given, and asks it for its tools.
+func startConfigured(t *testing.T, text []byte, command string) {
+	t.Helper()
 	var config struct {
 		MCPServers map[string]struct {
 			Command string
@@ -163,22 +185,17 @@ func TestReadmeClientConfigStartsTheServer(t *testing.T) {
 			Env     map[string]string
 		} `json:"mcpServers"`
 	}
-	block := clientConfig.FindSubmatch(text)
-	if block == nil {
-		t.Fatal("the README shows no configuration")
-	}
-	if err := json.Unmarshal(block[1], &config); err != nil {
+	if err := json.Unmarshal(text, &config); err != nil {
 		t.Fatal(err)
 	}
 	entry, ok := config.MCPServers["countersign"]
 	if !ok {
 		t.Fatal("no server of that name")
 	}
-	binary := filepath.Join(t.TempDir(), "countersign-mcp")
-	if out, err := exec.Command("go", "build", "-o", binary, "countersign/cmd/countersign-mcp").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	if command == "" {
+		command = entry.Command
 	}
-	server := exec.Command(binary, entry.Args...)
+	server := exec.Command(command, entry.Args...)
 	server.Dir, server.Env = "/", []string{"HOME=" + t.TempDir()}
 	for name, value := range entry.Env {
 		server.Env = append(server.Env, name+"="+value)

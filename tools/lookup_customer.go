@@ -98,7 +98,7 @@ const (
 var lookupCustomer = define(spec[LookupCustomerArgs, CustomerAnswer]{
 	Name:  "lookup_customer",
 	Title: "Look up the customer",
-	Description: "Shows the customer of this conversation: profile, newest orders, open tickets with the team's replies, and refund requests " +
+	Description: "Shows the customer of this conversation: profile and contact details, newest orders, open tickets with the team's replies, and refund requests " +
 		"that wait or were decided. Use it first, and to find \"my latest order\". Takes no arguments; it can't show anybody else.",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,

@@ -36,7 +36,7 @@ type AddressAnswer struct {
 var updateShippingAddress = define(spec[UpdateShippingAddressArgs, AddressAnswer]{
 	Name:  "update_shipping_address",
 	Title: "Change a shipping address",
-	Description: "Changes where an order goes (delivery address, moving house, wrong street) while it is still processing. Ask the customer for " +
+	Description: "Changes where an order goes (send it somewhere else, delivery address, moving house, wrong street) while it is still processing. Ask the customer for " +
 		"the full address first. Never changes an order that has shipped.",
 	Role:          policy.Staff,
 	NeedsCustomer: true,

@@ -51,7 +51,7 @@ func (a *app) resetDemo() error {
 func (a *app) runDemo(ctx context.Context, interactive bool) (err error) {
 	server, err := serverPath()
 	if err != nil {
-		return errors.New("countersign-mcp is neither beside this program nor on the PATH; build both with: make build")
+		return errNoServer
 	}
 	folder, err := os.MkdirTemp("", "countersign-demo-")
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check the database, its files and the audit log", Args: cobra.NoArgs,
+		Use: "doctor", Short: "Check the database, its files, the audit log and the server", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			d := &diagnosis{Checks: []check{}}
 			if err := a.diagnose(cmd.Context(), d); err != nil {
@@ -116,6 +116,7 @@ func (a *app) diagnose(ctx context.Context, d *diagnosis) error {
 	} else if err := errors.Join(a.diagnoseDatabase(ctx, d, db), db.Close()); err != nil {
 		return err
 	}
+	a.diagnoseServer(ctx, d, path)
 	a.diagnoseFiles(d, path) // now that this program's own are gone
 	return ctx.Err()
 }

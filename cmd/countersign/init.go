@@ -95,6 +95,8 @@ The agent's token is shown this once.
 	return nil
 }
 
+var errNoServer = errors.New("countersign-mcp is neither beside this program nor on the PATH; build both with: make build")
+
 // serverPath finds the server's program beside this one, else on the PATH.
 func serverPath() (string, error) {
 	name := "countersign-mcp"

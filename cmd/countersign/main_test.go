@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+			env.Setenv("NOSERVER", env.Getenv("PATH"))
 			env.Setenv("PATH", server+string(filepath.ListSeparator)+env.Getenv("PATH"))
 			env.Setenv("COUNTERSIGN_DB", filepath.Join(env.WorkDir, "shop.db"))
 			return os.Mkdir(env.Getenv("HOME"), 0o700)

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"countersign/cmd/internal/clientconfig"
+	"countersign/fixtures"
+	"countersign/policy"
+	"countersign/store"
+	"countersign/tools/settle"
+)
+
+// connection is what an agent's client is to be told.
+type connection struct {
+	client   string
+	name     string
+	customer string
+	dry      bool // show what would be written, and write nothing
+}
+
+func (a *app) connectCommand() *cobra.Command {
+	var c connection
+	cmd := &cobra.Command{
+		Use: "connect claude-code|claude-desktop|codex", Short: "Put the server into a client's configuration",
+		Long: `Put the server into a client's configuration, with --token (or COUNTERSIGN_TOKEN)
+as the agent's token. All else in the client's files stays as it is, and a copy
+of each changed file is kept beside it.`,
+		ValidArgs: []string{"claude-code", "claude-desktop", "codex"},
+		Args:      usage(cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c.client = args[0]
+			return a.connect(cmd.Context(), c)
+		},
+	}
+	cmd.Flags().StringVar(&c.customer, "customer", "", "the `id` of the customer that the agent works for")
+	cmd.Flags().StringVar(&c.name, "name", "countersign", "what the client calls the server")
+	cmd.Flags().BoolVar(&c.dry, "print", false, "only show what would be written, and where")
+	return cmd
+}
+
+func (a *app) connect(ctx context.Context, c connection) error {
+	// Who chooses the customer opens the door to their data.
+	if a.inAgentShell() && !c.dry {
+		return &settle.Error{Kind: settle.NotPermitted, Code: settle.AgentShell,
+			Message: `"connect" is for people: this shell seems to be an agent's; run it in a terminal of your own, or see what it would do with --print`}
+	}
+	server, path, err := a.clientEntry(ctx, c)
+	if err != nil {
+		return err
+	}
+	changes, err := a.planConnection(c.client, server, path)
+	if errors.Is(err, clientconfig.ErrTaken) {
+		return &settle.Error{Kind: settle.Conflict, Message: err.Error()}
+	}
+	if err != nil {
+		return err
+	}
+	changed := false
+	for _, change := range changes {
+		if err := a.putChange(change, c.dry); err != nil {
+			return err
+		}
+		changed = changed || change.Adds != ""
+	}
+	if changed && !c.dry {
+		fmt.Fprintln(a.out, "Restart the client, so that it starts the server.")
+	}
+	return nil
+}
+
+// clientEntry is how the client has to start the server, and the database's path.
+func (a *app) clientEntry(ctx context.Context, c connection) (clientconfig.Server, string, error) {
+	program, err := serverPath()
+	if err == nil {
+		program, err = filepath.Abs(program)
+	}
+	if err != nil {
+		return clientconfig.Server{}, "", errNoServer
+	}
+	db, err := a.settings.Open()
+	if err != nil {
+		return clientconfig.Server{}, "", err
+	}
+	if a.settings.Token == "" && a.settings.Demo {
+		a.settings.Token = fixtures.StaffToken
+	}
+	err = checkAgent(ctx, db, a.settings.Token, c.customer)
+	if err = errors.Join(err, db.Close()); err != nil {
+		return clientconfig.Server{}, "", err
+	}
+	args := []string{"--db", db.Path()}
+	if a.settings.Demo {
+		args = append([]string{"--demo"}, args...)
+	}
+	if c.customer != "" {
+		args = append(args, "--customer", c.customer)
+	}
+	return clientconfig.Server{
+		Name: c.name, Command: program, Args: args, Env: map[string]string{"COUNTERSIGN_TOKEN": a.settings.Token},
+	}, db.Path(), nil
+}
+
+// checkAgent refuses what would only show as refusals in the client later.
+func checkAgent(ctx context.Context, db *store.DB, token, customer string) error {
+	const makeOne = "make one with: countersign tokens create NAME --role staff"
+	if token == "" {
+		return usageError{errors.New("the agent needs a token, in COUNTERSIGN_TOKEN or --token; " + makeOne)}
+	}
+	return db.View(ctx, func(v *store.View) error {
+		agent, err := v.PrincipalByToken(token)
+		if err != nil {
+			return err
+		}
+		if agent.ID == "" {
+			return errors.New("this token doesn't hold in this database; " + makeOne)
+		}
+		if agent.Kind != policy.Agent {
+			return usageError{fmt.Errorf("this token is the operator %q's, an agent needs one of its own; %s", agent.Name, makeOne)}
+		}
+		if customer == "" {
+			return nil
+		}
+		claimed, err := v.CustomerByID(customer)
+		if errors.Is(err, store.ErrNotFound) {
+			return notFound("--customer names a customer that isn't in the database")
+		}
+		if err == nil && agent.Customer != "" && agent.Customer != claimed.Key {
+			return usageError{errors.New("the token is pinned to another customer than --customer names")}
+		}
+		return err
+	})
+}
+
+// planConnection plans the change of each of a client's files.
+func (a *app) planConnection(client string, server clientconfig.Server, db string) ([]clientconfig.Change, error) {
+	place := clientconfig.Place{System: runtime.GOOS, Env: a.env}
+	one := func(file string, err error, plan func(string) (clientconfig.Change, error)) ([]clientconfig.Change, error) {
+		if err != nil {
+			return nil, err
+		}
+		change, err := plan(file)
+		return []clientconfig.Change{change}, err
+	}
+	switch client {
+	case "claude-desktop":
+		file, err := place.ClaudeDesktop()
+		return one(file, err, server.ClaudeDesktop)
+	case "codex":
+		file, err := place.Codex()
+		return one(file, err, server.Codex)
+	}
+	file, settings, err := place.ClaudeCode()
+	if err != nil {
+		return nil, err
+	}
+	entry, err := server.ClaudeCode(file)
+	if err != nil {
+		return nil, err
+	}
+	rules, err := clientconfig.Deny(settings, clientconfig.DenyRules(db, credentialPath(a.env)))
+	return []clientconfig.Change{rules, entry}, err // the rules first: they hold before there is a server
+}
+
+// putChange writes a change, or shows it.
+func (a *app) putChange(c clientconfig.Change, dry bool) error {
+	switch {
+	case c.Adds == "":
+		fmt.Fprintf(a.out, "%s has it all\n", c.Path)
+	case dry:
+		fmt.Fprintf(a.out, "%s would get:\n%s\n", c.Path, c.Adds)
+	default:
+		backup, err := c.Write(time.Now())
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.out, "%s is written%s\n", c.Path, map[bool]string{true: "", false: ", what it was is kept as " + backup}[backup == ""])
+	}
+	if c.Exposed() {
+		fmt.Fprintf(a.err, "countersign: others can read %s; %s\n", c.Path, remedy("chmod 600", c.Path))
+	}
+	return nil
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"countersign/policy"
+	"countersign/tools"
+	"countersign/tools/client"
+)
+
+// How long the server may take: to answer, and to end once its client is gone.
+const (
+	answersWithin = 5 * time.Second
+	endsWithin    = time.Second
+	hangsAfter    = 3 * time.Second
+)
+
+// diagnoseServer starts the server twice at the same time, as clients do, kills
+// one and works with the other. The one call it makes is refused for want of a
+// token, which leaves a row in the audit log and nothing else.
+func (a *app) diagnoseServer(ctx context.Context, d *diagnosis, path string) {
+	const name = "server"
+	if slices.ContainsFunc(d.Checks, func(c check) bool { return c.Status == statusFail }) {
+		d.warn(name, "it wasn't started", "mend first what failed")
+		return
+	}
+	program, err := serverPath()
+	if err != nil {
+		d.fail(name, errNoServer.Error(), "")
+		return
+	}
+	args := []string{"--db", path, "--log-level", "error"}
+	if a.settings.Demo {
+		args = append(args, "--demo")
+	}
+	kept, err := startProbe(ctx, program, args, a.clientEnviron())
+	if err != nil {
+		d.fail(name, err.Error(), "")
+		return
+	}
+	defer kept.stop()
+	killed, err := startProbe(ctx, program, args, a.clientEnviron())
+	if err != nil {
+		d.fail(name, "a second one beside the first: "+err.Error(), "")
+		return
+	}
+	killed.stop()
+	if err := kept.listTools(ctx); err != nil {
+		d.fail(name, "after another one was killed: "+err.Error(), "")
+		return
+	}
+	d.ok(name, fmt.Sprintf("%s answers with its %s, in / and with %s, twice at once and after one was killed",
+		program, counted(int64(len(tools.All)), "tool"), counted(int64(len(a.clientEnviron())), "variable")))
+	kept.diagnoseGate(ctx, d)
+	kept.diagnoseEnd(d)
+	a.diagnoseClients(ctx, d, path)
+}
+
+// probe is a server that runs for a look at it.
+type probe struct {
+	command *exec.Cmd
+	kill    context.CancelFunc
+	session *client.Client
+	said    bytes.Buffer // on stderr
+}
+
+func startProbe(ctx context.Context, program string, args, environ []string) (*probe, error) {
+	p := &probe{}
+	ctx, p.kill = context.WithCancel(ctx)
+	p.command = exec.CommandContext(ctx, program, args...)
+	p.command.Dir, p.command.Env, p.command.Stderr = "/", environ, &p.said
+	p.command.WaitDelay = endsWithin // what it leaves behind doesn't hold this program up
+	tooLong := time.AfterFunc(answersWithin, p.kill)
+	defer tooLong.Stop()
+	var err error
+	if p.session, err = client.Start(ctx, p.command, "countersign-doctor"); err != nil {
+		defer p.kill()
+		if !tooLong.Stop() {
+			return nil, fmt.Errorf("%s doesn't answer within %s", program, answersWithin)
+		}
+		return nil, p.explained(err)
+	}
+	if err := p.listTools(ctx); err != nil {
+		p.stop()
+		return nil, err
+	}
+	return p, nil
+}
+
+// clientEnviron is the little that clients hand on to a server.
+func (a *app) clientEnviron() (environ []string) {
+	names := []string{"HOME", "LOGNAME", "PATH", "SHELL", "USER"}
+	if runtime.GOOS == "windows" {
+		names = []string{"APPDATA", "LOCALAPPDATA", "PATH", "SYSTEMROOT", "USERPROFILE"}
+	}
+	for _, name := range append(names, "COUNTERSIGN_KEY") { // who keeps no key file tells the client, too
+		if value := a.env(name); value != "" {
+			environ = append(environ, name+"="+value)
+		}
+	}
+	return environ
+}
+
+// explained adds what the server said last to what went wrong with it.
+func (p *probe) explained(err error) error {
+	if p.command.ProcessState == nil {
+		return err // it may still be writing
+	}
+	if said := strings.TrimSpace(p.said.String()); said != "" {
+		return errors.New(said[strings.LastIndexByte(said, '\n')+1:])
+	}
+	return fmt.Errorf("%w (%s)", err, p.command.ProcessState)
+}
+
+func (p *probe) listTools(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	names, err := p.session.Tools(ctx)
+	if err == nil && len(names) != len(tools.All) {
+		err = fmt.Errorf("it has %s instead of %d: is it of another version?", counted(int64(len(names)), "tool"), len(tools.All))
+	}
+	return err
+}
+
+// diagnoseGate checks that without a token no customer is shown.
+func (p *probe) diagnoseGate(ctx context.Context, d *diagnosis) {
+	const name = "gate"
+	ctx, cancel := context.WithTimeout(ctx, answersWithin)
+	defer cancel()
+	answer, err := p.session.Call(ctx, "lookup_customer", map[string]any{})
+	var refusal struct {
+		Error policy.Code `json:"error"`
+	}
+	switch {
+	case err != nil:
+		d.fail(name, err.Error(), "")
+	case !answer.IsError:
+		d.fail(name, "a call without a token was shown a customer", "don't use this countersign-mcp")
+	case json.Unmarshal(answer.JSON, &refusal) != nil || refusal.Error != policy.NoCustomer:
+		d.fail(name, "a call without a token failed instead of being refused: "+string(refusal.Error), "")
+	default:
+		d.ok(name, "a call without a token is refused (no_customer); this call is in the audit log")
+	}
+}
+
+// diagnoseEnd hangs up and checks that the server ends by itself.
+func (p *probe) diagnoseEnd(d *diagnosis) {
+	const name = "hanging up"
+	hangs := time.AfterFunc(hangsAfter, p.kill)
+	defer hangs.Stop()
+	hungUp := time.Now()
+	err := p.session.Close()
+	took := time.Since(hungUp)
+	switch state := p.command.ProcessState; {
+	case state == nil || took >= hangsAfter:
+		d.fail(name, "the server doesn't end when its client is gone", "")
+	case err != nil || !state.Success():
+		d.fail(name, p.explained(err).Error(), "")
+	case took > endsWithin:
+		d.warn(name, fmt.Sprintf("the server ended %s after its client was gone", took.Round(100*time.Millisecond)), "is this machine very busy?")
+	default:
+		d.ok(name, "the server ends within a second")
+	}
+}
+
+// stop kills the server if it still runs.
+func (p *probe) stop() {
+	p.kill()
+	_ = p.session.Close() // reaps it
+}
