@@ -14,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"countersign/store"
 	"countersign/tools/client"
@@ -167,9 +168,7 @@ func TestFullDisk(t *testing.T) {
 	if after := done(t, path); after != before {
 		t.Errorf("half done on a full disk: %d, then %d", before, after)
 	}
-	if !strings.Contains(s.log.String(), store.ErrDiskFull.Error()) {
-		t.Errorf("the log doesn't say why: %s", s.log)
-	}
+	s.says(store.ErrDiskFull.Error())
 	lines := filepath.Join(t.TempDir(), "shop.jsonl")
 	if err := os.WriteFile(lines, []byte(importedLines), 0o600); err != nil {
 		t.Fatal(err)
@@ -252,6 +251,18 @@ func TestFileSizeLimit(t *testing.T) {
 	}
 }
 
+// says waits for a text in the server's log, which is written a moment after
+// the answer.
+func (s *session) says(text string) {
+	s.t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); !strings.Contains(s.log.String(), text); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Errorf("the log doesn't say %q: %s", text, s.log)
+			return
+		}
+	}
+}
+
 // TestFileTakenAway moves the database of a running server away, puts it back,
 // and puts another in its place.
 func TestFileTakenAway(t *testing.T) {
@@ -268,9 +279,7 @@ func TestFileTakenAway(t *testing.T) {
 	}
 	move(path, aside)
 	s.closed(path)
-	if !strings.Contains(s.log.String(), path+": "+store.ErrMissing.Error()) {
-		t.Errorf("the log doesn't say why: %s", s.log)
-	}
+	s.says(path+": "+store.ErrMissing.Error())
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a new file was made")
 	}
@@ -278,9 +287,7 @@ func TestFileTakenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.closed(path)
-	if !strings.Contains(s.log.String(), path+": "+store.ErrReplaced.Error()) {
-		t.Errorf("the log doesn't say why: %s", s.log)
-	}
+	s.says(path+": "+store.ErrReplaced.Error())
 	move(aside, path)
 	if after := done(t, path); after != before {
 		t.Errorf("half done: %d, then %d", before, after)
@@ -324,9 +331,7 @@ func TestReadOnlyWhileRunning(t *testing.T) {
 			modes(mode[0], mode[1])
 			if name != "folder" { // in which it made its files already
 				s.closed(path)
-				if !strings.Contains(s.log.String(), path+": "+store.ErrReadOnly.Error()) {
-					t.Errorf("the log doesn't say why: %s", s.log)
-				}
+				s.says(path+": "+store.ErrReadOnly.Error())
 			}
 			modes(0o777, 0o666)
 			if after := done(t, path); after != before {

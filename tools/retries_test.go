@@ -219,6 +219,22 @@ func (a agent) ticket(summary string, more fields) string {
 	return pick(a.t, res, "ticket_id created priority previous_ticket_id error")
 }
 
+// The newest decision on an amount counts, for whoever asks: a no holds while the
+// same is only asked again, and ends when it is approved.
+func TestApprovalEndsAnEarlierNo(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "900.00", nil))
+	first, second := s.staff("first"), s.staff("second")
+	equal(t, "pending_approval AP-0001 120.00", first.refund("A-1", "120.00"))
+	s.reject("AP-0001")
+	equal(t, "AP-0001 refund_rejected", second.refund("A-1", "120.00"))
+	equal(t, "pending_approval AP-0002 120.00", first.refund("A-1", "120.00", "another=true"))
+	equal(t, "AP-0001 refund_rejected", second.refund("A-1", "120.00"))
+	s.approve("AP-0002", "")
+	equal(t, "pending_approval AP-0003 120.00", second.refund("A-1", "120.00"))
+	s.reject("AP-0003")
+	equal(t, "AP-0003 refund_rejected", s.staff("third").refund("A-1", "120.00"))
+}
+
 // Cases 70 and 71: the same request is the same ticket.
 func TestTickets(t *testing.T) {
 	s := open(t, order("A-1", "C-1", "20.00", nil), customer("C-2"))
