@@ -1,15 +1,20 @@
-.PHONY: build demo test check bench fuzz torture
+.PHONY: build demo evals test check bench fuzz torture
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 STATICCHECK = go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# Both programs, into bin/.
+# All programs, into bin/.
 build:
 	go build -ldflags '-X main.version=$(VERSION)' -o bin/ ./cmd/...
 
 # The whole story in one go, on a database of its own.
 demo: build
 	./bin/countersign demo
+
+# Every scenario of evals/ as it was recorded, then a retail benchmark's calls.
+evals: build
+	./bin/countersign-evals
+	./bin/countersign-evals retail
 
 test:
 	go test -timeout 30m ./...

@@ -279,7 +279,7 @@ func TestFileTakenAway(t *testing.T) {
 	}
 	move(path, aside)
 	s.closed(path)
-	s.says(path+": "+store.ErrMissing.Error())
+	s.says(path + ": " + store.ErrMissing.Error())
 	if _, err := os.Stat(path); err == nil {
 		t.Error("a new file was made")
 	}
@@ -287,7 +287,7 @@ func TestFileTakenAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.closed(path)
-	s.says(path+": "+store.ErrReplaced.Error())
+	s.says(path + ": " + store.ErrReplaced.Error())
 	move(aside, path)
 	if after := done(t, path); after != before {
 		t.Errorf("half done: %d, then %d", before, after)
@@ -331,7 +331,7 @@ func TestReadOnlyWhileRunning(t *testing.T) {
 			modes(mode[0], mode[1])
 			if name != "folder" { // in which it made its files already
 				s.closed(path)
-				s.says(path+": "+store.ErrReadOnly.Error())
+				s.says(path + ": " + store.ErrReadOnly.Error())
 			}
 			modes(0o777, 0o666)
 			if after := done(t, path); after != before {

@@ -1,59 +1,33 @@
 package evals_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"countersign/evals"
+	"countersign/tools/client"
 )
 
-// row is one line of replay-tau2.jsonl: a call, and what a right server answers.
-type row struct {
-	ID       string         `json:"id"`
-	Task     string         `json:"task"`
-	Customer string         `json:"customer"`
-	Tool     string         `json:"tool"`
-	Args     map[string]any `json:"args"`
-	Expect   outcome        `json:"expect"`
-}
-
-// outcome is what came of a call, by its answer and by what the other tools say
-// afterwards.
-type outcome struct {
-	Status          string   `json:"status,omitempty"`
-	Total           string   `json:"total,omitempty"`
-	ItemCount       int      `json:"item_count,omitempty"`
-	Email           string   `json:"email,omitempty"`
-	Orders          []string `json:"orders,omitempty"`
-	Refunded        string   `json:"refunded,omitempty"`
-	RefundableAfter string   `json:"refundable_after,omitempty"`
-	Updated         bool     `json:"updated,omitempty"`
-	Ticket          bool     `json:"ticket,omitempty"`
-	OrderUnchanged  bool     `json:"order_unchanged,omitempty"`
-	Error           string   `json:"error,omitempty"`
-}
-
 const rowCount = 405
-
-// everything lets all amounts pass.
-const everything = `refund: {auto_limit: {USD: "1000000.00"}, customer_limit_24h: {USD: "1000000.00"}}`
 
 // TestRetail replays the benchmark's tasks over the real server, each on a fresh
 // copy of the shop: first with a policy that lets all amounts pass, then with the
 // built-in one, where an operator approves every refund of more than $100.
 func TestRetail(t *testing.T) {
-	tasks := readTasks(t)
+	tasks, err := evals.ReadRetail()
+	check(t, err)
 	fresh, err := template()
 	check(t, err)
 	unlimited := filepath.Join(t.TempDir(), "everything.yaml")
-	check(t, os.WriteFile(unlimited, []byte(everything), 0o600))
+	check(t, os.WriteFile(unlimited, []byte(evals.EverythingPasses), 0o600))
 
 	for _, pass := range []struct {
 		name   string
@@ -68,15 +42,18 @@ func TestRetail(t *testing.T) {
 			for _, rows := range tasks {
 				t.Run(rows[0].Task, func(t *testing.T) {
 					t.Parallel()
-					c := converse(t, fresh.copy(t), rows[0].Customer, pass.flags...)
-					c.parks = pass.parked > 0
+					task := fresh.copy(t).begin(t, rows[0].Customer, pass.parked > 0, pass.flags...)
 					for _, r := range rows {
-						if diff := cmp.Diff(r.Expect, c.replay(r)); diff != "" {
+						if diff := cmp.Diff(r.Expect, task.Play(r)); diff != "" {
 							t.Errorf("%s: -want +got:\n%s", r.ID, diff)
 						}
 						checked.Add(1)
 					}
-					parked.Add(int64(c.parked))
+					check(t, task.Fault)
+					for _, problem := range task.Problems {
+						t.Error(problem)
+					}
+					parked.Add(int64(task.Parked))
 				})
 			}
 		})
@@ -91,26 +68,49 @@ func TestRetail(t *testing.T) {
 	}
 }
 
-// readTasks returns the rows by task. A task has one customer.
-func readTasks(t *testing.T) (tasks [][]row) {
+// begin starts a server on the shop, for a task of a customer. Where it parks, the
+// operator's program approves.
+func (s shop) begin(t *testing.T, customer string, parks bool, flags ...string) *evals.RetailTask {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "replay-tau2.jsonl"))
+	p, err := programs()
 	check(t, err)
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields() // an expectation that nobody looks at would be none
-	for decoder.More() {
-		var r row
-		check(t, decoder.Decode(&r))
-		slices.Sort(r.Expect.Orders)
-		i := slices.IndexFunc(tasks, func(rows []row) bool { return rows[0].Task == r.Task })
-		if i < 0 {
-			tasks = append(tasks, []row{r})
-			continue
+	server := exec.Command(p.server, append([]string{"--db", s.db, "--customer", customer, "--log-level", "error"}, flags...)...)
+	server.Env = []string{"COUNTERSIGN_TOKEN=" + s.agent}
+	server.Dir = "/"
+	server.Stderr = t.Output()
+	agent, err := client.Start(t.Context(), server, "retail")
+	check(t, err)
+	t.Cleanup(func() {
+		if err := agent.Close(); err != nil {
+			t.Error("close:", err)
 		}
-		if tasks[i][0].Customer != r.Customer {
-			t.Fatalf("%s has two customers", r.Task)
-		}
-		tasks[i] = append(tasks[i], r)
+	})
+	if !parks {
+		return evals.NewRetailTask(t.Context(), agent, nil)
 	}
-	return tasks
+	return evals.NewRetailTask(t.Context(), agent, func(approval string) error {
+		_, err := operate("", "approvals", "approve", approval, "--yes", "--token", s.manager, "--db", s.db)
+		return err
+	})
+}
+
+// TestRetailInOneProcess plays a fifth of the suite as the program does, strangers
+// included. The program plays all of it, and TestRetail all of it over processes.
+func TestRetailInOneProcess(t *testing.T) {
+	const calls, approved = 73, 6 // of the tasks whose numbers end so
+	report, err := evals.RunRetail(t.Context(), regexp.MustCompile("[05]$"), 2, nil)
+	check(t, err)
+	for i, pass := range report.Passes {
+		if pass.Right != calls || pass.Calls != calls || pass.Parked != i*approved {
+			t.Errorf("%s: %d of %d right, %d approved: %q", pass.Name, pass.Right, pass.Calls, pass.Parked, pass.Problems)
+		}
+	}
+	for _, who := range report.Strangers {
+		if len(who.Leaks) > 0 || who.Calls != calls && who.Kind != "a token pinned to another" || who.Calls < calls/2 {
+			t.Errorf("%s: %d calls, leaks %q", who.Kind, who.Calls, who.Leaks)
+		}
+	}
+	if len(report.Strangers) != 8 || report.Failed() {
+		t.Errorf("%d kinds of strangers, failed: %v", len(report.Strangers), report.Failed())
+	}
 }

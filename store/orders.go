@@ -144,3 +144,14 @@ func (v *View) Orders(customer string, limit int) (orders []Order, count int, er
 	err = errors.Join(err, v.row("select count(*) from orders where customer = ?", []any{customer}, &count))
 	return orders, count, err
 }
+
+// OrderIDs returns the ids of all orders, sorted. It is for who compares a small
+// shop with what it was.
+func (v *View) OrderIDs() (ids []string, err error) {
+	err = v.rows("select id from orders order by id", nil, func(rows *sql.Rows) error {
+		var id string
+		defer func() { ids = append(ids, id) }()
+		return rows.Scan(&id)
+	})
+	return ids, err
+}

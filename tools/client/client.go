@@ -1,11 +1,12 @@
 // Package client is the other end of the pipe: an MCP client for a server that
-// runs as a child process. The demo, the evals and the tests use it.
+// runs as a child process or in this one. The demo, the evals and the tests use it.
 package client
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os/exec"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -20,27 +21,60 @@ type Answer struct {
 	IsError bool
 }
 
+// Tool is a tool as a model is told of it.
+type Tool struct {
+	Name        string
+	Description string
+	InputSchema any // a JSON schema, as decoded from JSON
+}
+
 // Start starts cmd as an MCP server on stdio and opens a session. name is how
 // the client calls itself.
 func Start(ctx context.Context, cmd *exec.Cmd, name string) (*Client, error) {
-	c := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
-	session, err := c.Connect(ctx, &mcp.CommandTransport{Command: cmd}, nil)
+	client, err := connect(ctx, &mcp.CommandTransport{Command: cmd}, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cmd.Path, err)
+	}
+	return client, nil
+}
+
+// Over opens a session over a pair of streams: what the server writes, and what
+// it reads. Close closes both.
+func Over(ctx context.Context, in io.ReadCloser, out io.WriteCloser, name string) (*Client, error) {
+	return connect(ctx, &mcp.IOTransport{Reader: in, Writer: out}, name)
+}
+
+func connect(ctx context.Context, transport mcp.Transport, name string) (*Client, error) {
+	c := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
+	session, err := c.Connect(ctx, transport, nil)
+	if err != nil {
+		return nil, err
 	}
 	return &Client{session}, nil
 }
 
-// Tools returns the names of the tools that the server offers.
-func (c *Client) Tools(ctx context.Context) (names []string, err error) {
+// Instructions are the server's words to a model.
+func (c *Client) Instructions() string { return c.session.InitializeResult().Instructions }
+
+// Describe returns the tools that the server offers.
+func (c *Client) Describe(ctx context.Context) (tools []Tool, err error) {
 	list, err := c.session.ListTools(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range list.Tools {
+		tools = append(tools, Tool{t.Name, t.Description, t.InputSchema})
+	}
+	return tools, nil
+}
+
+// Tools returns the names of the tools that the server offers.
+func (c *Client) Tools(ctx context.Context) (names []string, err error) {
+	tools, err := c.Describe(ctx)
+	for _, t := range tools {
 		names = append(names, t.Name)
 	}
-	return names, nil
+	return names, err
 }
 
 // Call calls a tool. The error is the protocol's, such as for an unknown tool; a
