@@ -36,6 +36,12 @@ torture:
 	COUNTERSIGN_TORTURE=$(KILLS) go test ./cmd -run 'Torture|ManyProcesses' -v -count=1 -timeout 0
 	COUNTERSIGN_LINES=$(LINES) go test ./tools/server -run GeneratedLines -v -count=1 -timeout 0
 
+# One server at full load for SOAK, its memory and open files watched.
+.PHONY: soak
+SOAK ?= 30m
+soak:
+	COUNTERSIGN_SOAK=$(SOAK) go test ./cmd -run Soak -v -count=1 -timeout 0
+
 # Speed, beside a floor of the same run. COUNTERSIGN_GROWTH=1000000 makes the
 # shop of BenchmarkGrowth that large.
 bench:
