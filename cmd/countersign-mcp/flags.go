@@ -28,6 +28,9 @@ func parse(args []string, env setup.Getenv, stderr io.Writer) (*options, error) 
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
+	if err := setup.CheckGiven(flags); err != nil {
+		return nil, err
+	}
 	if flags.NArg() > 0 {
 		return nil, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}

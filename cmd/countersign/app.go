@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -76,7 +77,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	if err == nil {
 		return exitDone
 	}
-	if text := oneLine(err); text != "" {
+	if text := oneLine(err); text != "" && !errors.Is(err, syscall.EPIPE) { // who closed the pipe has read enough
 		fmt.Fprintln(a.err, "countersign:", text)
 	}
 	return a.exitCode(err)
@@ -103,9 +104,13 @@ func (a *app) rootCommand() *cobra.Command {
 		Version:       version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := setup.CheckGiven(cmd.Flags()); err != nil {
+				return err
+			}
 			a.settings.Fill(a.env)
 			a.started = true
+			return nil
 		},
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true

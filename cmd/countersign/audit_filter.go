@@ -55,14 +55,13 @@ func (f *rowFlags) resolve(v *store.View, filter *store.AuditFilter) error {
 		filter.Customer = customer.Key
 	}
 	if f.order != "" {
-		number, _ := store.FoldNumber(f.order)
-		id, err := v.OrderIDByNumber(number)
+		order, err := v.AnyOrder(f.order)
 		if errors.Is(err, store.ErrNotFound) {
-			return notFound("no order has this number")
+			return notFound("no order has this number, or digits alone fit several")
 		} else if err != nil {
 			return err
 		}
-		filter.OrderID = id
+		filter.OrderID = order.ID
 	}
 	if f.actor != "" && f.actor != store.Anonymous.Name {
 		_, err := v.PrincipalNamed(f.actor)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -45,7 +46,13 @@ of each changed file is kept beside it.`,
 	return cmd
 }
 
+// clientName is what every client takes as a server's name.
+var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
 func (a *app) connect(ctx context.Context, c connection) error {
+	if !clientName.MatchString(c.name) {
+		return usageError{errors.New("--name takes 1 to 64 letters, digits, dashes and underscores")}
+	}
 	// Who chooses the customer opens the door to their data.
 	if a.inAgentShell() && !c.dry {
 		return &settle.Error{Kind: settle.NotPermitted, Code: settle.AgentShell,

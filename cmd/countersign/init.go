@@ -48,7 +48,8 @@ func (a *app) initCommand() *cobra.Command {
 	}
 }
 
-// found puts the first two principals into a new database, and the first audit row.
+// found puts the first two principals into a new database, the rules, and the
+// first audit row.
 func (a *app) found(tx *store.Tx, manager, agent string) error {
 	first, err := tx.AddPrincipal(store.Principal{Name: "manager", Kind: policy.Operator, Role: policy.Manager}, manager)
 	if err != nil {
@@ -57,8 +58,12 @@ func (a *app) found(tx *store.Tx, manager, agent string) error {
 	if _, err := tx.AddPrincipal(store.Principal{Name: "agent", Kind: policy.Agent, Role: policy.Staff}, agent); err != nil {
 		return err
 	}
+	rules := policy.Default()
+	if err := tx.SetSetting(store.SettingPolicy, string(rules.YAML())); err != nil { // stored ones can't be replaced by who starts a server
+		return err
+	}
 	_, err = audit.Append(tx, audit.Entry{
-		Principal: first, Door: audit.CLI, Session: audit.NewSession(), Action: "init", Outcome: audit.OK, Policy: policy.Default().Version(),
+		Principal: first, Door: audit.CLI, Session: audit.NewSession(), Action: "init", Outcome: audit.OK, Policy: rules.Version(),
 	})
 	return err
 }

@@ -17,8 +17,11 @@ type output struct {
 	failed  error
 }
 
-// outputError means that standard output didn't take everything.
+// outputError means that standard output didn't take everything. The command may
+// have done what it was asked all the same.
 type outputError struct{ error }
+
+func (e outputError) Unwrap() error { return e.error }
 
 func newOutput(file io.Writer, environ []string) *output {
 	o := &output{file: file}
@@ -41,7 +44,7 @@ func (p plain) Write(data []byte) (int, error) {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
 			err = path.Err // its name says nothing to who redirected it
 		}
-		p.failed = outputError{fmt.Errorf("standard output: %w", err)}
+		p.failed = outputError{fmt.Errorf("the command ran, but what it printed is lost; standard output: %w", err)}
 	}
 	return n, p.failed
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
@@ -57,7 +58,7 @@ func invalidRequest(why string) *jsonrpc.Error {
 // notification's and not asked here.
 func validID(raw json.RawMessage) bool {
 	if len(raw) > 0 && raw[0] == '"' {
-		return true
+		return utf8.Valid(raw) // it comes back as it is
 	}
 	_, err := strconv.ParseInt(string(raw), 10, 64)
 	return err == nil

@@ -118,6 +118,7 @@ func TestEveryLineIsSurvived(t *testing.T) {
 		"id true":                {`{"jsonrpc":"2.0","id":true,"method":"ping"}`, `null`, -32600},
 		"id null":                {`{"jsonrpc":"2.0","id":null,"method":"ping"}`, `null`, -32600},
 		"id 1.5":                 {`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, `null`, -32600},
+		"id of bytes":            {"{\"jsonrpc\":\"2.0\",\"id\":\"a\xffb\",\"method\":\"ping\"}", `null`, -32600},
 		"id beyond 2^53":         {`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, `9007199254740993`, 0},
 		"id with escapes":        {`{"jsonrpc":"2.0","id":"\u0041\"","method":"ping"}`, `"\u0041\""`, 0},
 		"params an array":        {`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":[]}`, `1`, -32600},

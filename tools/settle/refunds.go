@@ -50,6 +50,11 @@ func (o *Office) IssueRefund(ctx context.Context, in Refunding) (made store.Refu
 			return err
 		}
 		s.Entry.OrderID, s.Entry.Customer = order.ID, order.Customer
+		if customer, err := s.Customer(order.Customer); err != nil {
+			return err
+		} else if customer.ID == "" {
+			return conflict(CustomerErased, "the customer of %s was erased; nothing new is written about them", order.ID)
+		}
 		amount, err := in.check(order)
 		if err != nil {
 			return err

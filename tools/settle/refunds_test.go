@@ -284,3 +284,13 @@ func TestManyProcessesIssueOnce(t *testing.T) {
 	equal(t, []int64{1000, 1000}, s.refunds("A-1"))
 	equal(t, 8, len(s.money()))
 }
+
+// Nothing new is written about a customer who was erased.
+func TestIssueRefundForTheErased(t *testing.T) {
+	s := withPerson(t)
+	if _, err := office(s.db, "dora").Erase(t.Context(), person); err != nil {
+		t.Fatal(err)
+	}
+	_, err := office(s.db, "dora").IssueRefund(t.Context(), settle.Refunding{Order: "E-1", Amount: "1.00", Note: "rang again"})
+	refused(t, err, settle.Conflict, settle.CustomerErased, "the customer of E-1 was erased; nothing new is written about them")
+}

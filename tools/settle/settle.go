@@ -63,6 +63,7 @@ const (
 	Ambiguous      policy.Code = "ambiguous"
 	NoCase         policy.Code = "no_case"
 	StillWaits     policy.Code = "still_waits"
+	CustomerErased policy.Code = "customer_erased"
 )
 
 // Do runs work for an operator of at least role min, in one transaction with

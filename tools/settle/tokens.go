@@ -149,7 +149,7 @@ func (s *Session) keepManager(leaving store.Principal) error {
 		return nil
 	}
 	for _, p := range all {
-		if p.ID != leaving.ID && manages(p) {
+		if p.ID != leaving.ID && manages(p) && p.Expires.IsZero() { // one that expires would leave nobody then
 			return nil
 		}
 	}

@@ -230,6 +230,7 @@ func TestDenyRulesAreAddedOnce(t *testing.T) {
 	rules := clientconfig.DenyRules("/home/a b/shop[1].db", "/home/a b/credentials.json")
 	want := []string{
 		"Bash(countersign *)", "Bash(*/countersign *)", "Bash(env *countersign *)",
+		"Bash(countersign-mcp *)", "Bash(*/countersign-mcp *)", "Bash(env *countersign-mcp *)",
 		`Read(//home/a b/shop\[1\].db*)`, `Edit(//home/a b/shop\[1\].db*)`,
 		"Read(//home/a b/credentials.json)", "Edit(//home/a b/credentials.json)",
 	}

@@ -10,7 +10,10 @@ import (
 // program, and read or change the files that it works with. What begins with the
 // name of the database belongs to it: its log, its key, its lock.
 func DenyRules(database, credentials string) []string {
-	rules := []string{"Bash(countersign *)", "Bash(*/countersign *)", "Bash(env *countersign *)"}
+	var rules []string
+	for _, program := range []string{"countersign", "countersign-mcp"} { // the server, by itself, would serve any customer
+		rules = append(rules, "Bash("+program+" *)", "Bash(*/"+program+" *)", "Bash(env *"+program+" *)")
+	}
 	files := []string{rulePath(database) + "*"}
 	if credentials != "" {
 		files = append(files, rulePath(credentials))

@@ -41,6 +41,18 @@ func (s *Settings) Flags(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.Demo, "demo", false, "work on the demo database, made when missing")
 }
 
+// CheckGiven refuses a flag that was given without a value: a script whose
+// variable is unset would otherwise get what leaving the flag out means, such as
+// a token for every customer or an approval of the whole amount.
+func CheckGiven(flags *pflag.FlagSet) (err error) {
+	flags.Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" && err == nil {
+			err = fmt.Errorf("--%s is empty; give it a value or leave it out", f.Name)
+		}
+	})
+	return err
+}
+
 // Fill takes from the environment what no flag has set.
 func (s *Settings) Fill(env Getenv) {
 	s.env = env
