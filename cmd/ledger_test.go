@@ -9,12 +9,14 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	_ "github.com/mattn/go-sqlite3"
 
+	"countersign/approvals/envfile"
 	"countersign/audit"
 	"countersign/policy"
 	"countersign/store"
@@ -136,13 +138,17 @@ func atDeskAs(path string, opts store.Options, caller tools.Caller, work func(as
 	}
 	rules, err := tools.NewRulebook(context.Background(), db, nil)
 	if err == nil {
-		desk := tools.NewDesk(db, rules, tools.All)
+		desk := tools.NewDesk(db, rules, slices.Concat(tools.All, tools.Human))
+		desk.EnvFile = &envfile.File{Path: envOf(path)}
 		err = work(func(tool, arguments string) tools.Result {
 			return desk.Call(context.Background(), caller, tool, json.RawMessage(arguments))
 		})
 	}
 	return errors.Join(err, db.Close())
 }
+
+// envOf is where secrets go that a database's agent asks for.
+func envOf(path string) string { return filepath.Join(filepath.Dir(path), ".env") }
 
 // succeed is call for one that must not be refused.
 func succeed(path string, opts store.Options, tool, arguments string) error {
@@ -220,18 +226,19 @@ var wrongs = map[string]string{
 	"dangling row": `select "table" || ' ' || coalesce(rowid, '') from pragma_foreign_key_check`,
 	"money that doesn't add up": `select id from orders o where refunded > paid or refunded <> source_refunded +
 		(select coalesce(sum(amount), 0) from refunds where order_id = o.id)`,
-	"approval without its one refund": `select id from approvals a where (state = 'approved') <>
+	"approval without its one refund": `select id from approvals a where (state = 'approved' and tool = 'issue_refund') <>
 		(select count(*) from refunds where approval_id = a.id and order_id = a.order_id and amount = a.approved_amount and currency = a.currency)`,
 	"approval without its result": `select id from approvals where (state = 'approved') <> (result <> '')`,
 	"decision without its one row": `select id from approvals a where (state in ('approved', 'rejected')) <>
-		(select count(*) from audit where approval_id = a.id and outcome = 'ok' and order_id = a.order_id and currency = a.currency
-		and action = case a.state when 'approved' then 'approvals approve' else 'approvals reject' end
-		and amount = coalesce(a.approved_amount, a.amount))`,
+		(select count(*) from audit where approval_id = a.id and outcome = 'ok' and order_id = coalesce(a.order_id, '') and currency = a.currency
+		and action = case a.tool || ' ' || a.state when 'issue_refund approved' then 'approvals approve' when 'issue_refund rejected' then 'approvals reject'
+			when 'request_human approved' then 'requests answer' else 'requests decline' end
+		and amount is coalesce(a.approved_amount, a.amount))`,
 	"request without its row": `select id from approvals a where not exists (select 1 from audit where approval_id = a.id
-		and action = 'issue_refund' and outcome = 'pending_approval' and order_id = a.order_id and amount = a.amount)`,
+		and action = a.tool and outcome = 'pending_approval' and order_id = coalesce(a.order_id, '') and amount is a.amount)`,
 	"row of no request": `select seq from audit u where approval_id <> '' and not exists
-		(select 1 from approvals where id = u.approval_id and order_id = u.order_id)`,
-	"row of no decision": `select seq from audit u where action in ('approvals approve', 'approvals reject') and outcome = 'ok' and not exists
+		(select 1 from approvals where id = u.approval_id and coalesce(order_id, '') = u.order_id)`,
+	"row of no decision": `select seq from audit u where action in ('approvals approve', 'approvals reject', 'requests answer', 'requests decline') and outcome = 'ok' and not exists
 		(select 1 from approvals where id = u.approval_id and state in ('approved', 'rejected'))`,
 	"refund without its row": `select id from refunds r where approval_id is null and not exists (select 1 from audit
 		where action = case r.human when 1 then 'refunds issue' else 'issue_refund' end
@@ -249,7 +256,7 @@ var wrongs = map[string]string{
 // twice finds what was done twice in a shop where no two calls ask for the same.
 var twice = map[string]string{
 	"refunded twice": `select order_id || ' ' || amount from refunds group by order_id, amount having count(*) > 1`,
-	"asked twice":    `select order_id || ' ' || amount from approvals group by order_id, amount having count(*) > 1`,
+	"asked twice":    `select coalesce(order_id || ' ' || amount, request_key) as asked from approvals group by asked having count(*) > 1`,
 	"filed twice":    `select summary_key from tickets group by summary_key having count(*) > 1`,
 }
 

@@ -1,6 +1,7 @@
 package cmd_test
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"countersign/fixtures"
 	"countersign/store"
 	"countersign/tools"
+	"countersign/tools/settle"
 )
 
 // A scene is one piece of work on a database that is killed somewhere on its way.
@@ -77,6 +79,40 @@ var scenes = map[string]scene{
 		counts: map[string]int{
 			"select count(*) from orders where line1 = '2 Birch Lane' and postal_code = '97702'":         1,
 			"select count(*) > 0 from audit where outcome = 'ok' and action = 'update_shipping_address'": 1,
+		},
+	},
+	"filed": {
+		work: func(path string, opts store.Options) error { return succeed(path, opts, "request_human", keyForm(0)) },
+		counts: map[string]int{
+			"select count(*) from approvals where id like 'RQ-%' and state = 'pending'":                      1,
+			"select count(*) > 0 from audit where outcome = 'pending_approval' and action = 'request_human'": 1,
+		},
+	},
+	"answered": {
+		before: func(path string) error {
+			return errors.Join(shopAt(path), succeed(path, store.Options{}, "request_human", keyForm(0)))
+		},
+		work: answerKey,
+		counts: map[string]int{
+			"select count(*) from approvals where state = 'approved' and result like 'sealed1:%'": 1,
+			"select count(*) from audit where outcome = 'ok' and action = 'requests answer'":      1,
+		},
+	},
+	"collected": {
+		before: keyAnswered, work: collectKey,
+		counts: map[string]int{
+			"select count(*) from approvals where collected_at is not null":                    1,
+			"select count(*) > 1 from audit where outcome = 'ok' and action = 'check_request'": 1, // the first found it waiting
+		},
+	},
+	"rotated": {
+		before: keyAnswered,
+		work: func(path string, opts store.Options) error {
+			return errors.Join(rotate(path, opts), collectKey(path, store.Options{}))
+		},
+		counts: map[string]int{
+			"select count(*) from settings where name = 'key'":                               1,
+			"select count(*) > 0 from audit where outcome = 'ok' and action = 'keys rotate'": 1,
 		},
 	},
 	"import": {
@@ -237,4 +273,76 @@ func (s scene) happened(path string) (bool, error) {
 		return false, fmt.Errorf("half done:\n%s", strings.Join(states, "\n"))
 	}
 	return done > 0, balanced(path, twice)
+}
+
+// keyForm asks for a secret.
+func keyForm(seconds int) string {
+	return fmt.Sprintf(`{"title":"API key","instructions":"Make a key for the carrier.","category":"api key","timeout_seconds":%d,`+
+		`"fields":[{"name":"CARRIER_KEY","type":"secret","required":true,"pattern":"[ -~]{8,}"},{"name":"NOTE","type":"string"}]}`, seconds)
+}
+
+// keyAnswered makes a shop in which a request for a secret was answered.
+func keyAnswered(path string) error {
+	return errors.Join(shopAt(path), succeed(path, store.Options{}, "request_human", keyForm(0)), answerKey(path, store.Options{}))
+}
+
+// manage runs an operator's work on the oldest request.
+func manage(path string, opts store.Options, work func(office settle.Office, id string) error) (err error) {
+	db, err := store.Open(path, opts)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	rules, err := tools.NewRulebook(context.Background(), db, nil)
+	if err != nil {
+		return err
+	}
+	var all []store.Approval
+	err = db.View(context.Background(), func(v *store.View) (err error) {
+		all, err = v.Requests(true)
+		return err
+	})
+	if err != nil || len(all) == 0 {
+		return errors.Join(err, errors.New("nothing was asked"))
+	}
+	return work(settle.Office{DB: db, Rules: rules, Caller: tools.Caller{Token: managerToken, Door: audit.CLI, Session: "test"}}, all[0].ID)
+}
+
+// answerKey answers the request, or finds it answered.
+func answerKey(path string, opts store.Options) error {
+	return manage(path, opts, func(office settle.Office, id string) error {
+		_, err := office.Answer(context.Background(), id, map[string]string{"CARRIER_KEY": "key-12345678"}, "")
+		if refused := (*settle.Error)(nil); errors.As(err, &refused) && refused.Code == settle.AlreadyDecided {
+			err = nil
+		}
+		return err
+	})
+}
+
+// collectKey is the agent's check of the request, which must find the secret
+// written.
+func collectKey(path string, opts store.Options) error {
+	var id string
+	err := manage(path, store.Options{}, func(_ settle.Office, oldest string) error {
+		id = oldest
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := succeed(path, opts, "check_request", `{"request_id":"`+id+`"}`); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(envOf(path))
+	if err == nil && string(text) != "CARRIER_KEY=key-12345678\n" {
+		err = fmt.Errorf("the .env file holds %q", text)
+	}
+	return err
+}
+
+func rotate(path string, opts store.Options) error {
+	return manage(path, opts, func(office settle.Office, _ string) error {
+		_, err := office.RotateKey(context.Background())
+		return err
+	})
 }

@@ -70,7 +70,7 @@ func (p *inProcess) connect(ctx context.Context, s Scenario, agent string) (*cli
 	served := make(chan error, 1)
 	p.served = append(p.served, served)
 	go func() {
-		err := server.Serve(context.WithoutCancel(ctx), server.New(desk, tools.All, caller, "evals"), requests, respond)
+		err := server.Serve(context.WithoutCancel(ctx), server.New(desk, tools.All, caller, "evals"), requests, respond, desk.StopWaiting)
 		respond.Close()
 		served <- err
 	}()

@@ -44,6 +44,8 @@ const (
 	RefundRejected          Code = "refund_rejected"
 	OrderNotEditable        Code = "order_not_editable"
 	InvalidAddress          Code = "invalid_address"
+	EnvFileUnavailable      Code = "env_file_unavailable"
+	AnswerUnreadable        Code = "answer_unreadable"
 	Busy                    Code = "busy"
 	AuditUnavailable        Code = "audit_unavailable"
 	Internal                Code = "internal"

@@ -24,7 +24,7 @@ type Approval struct {
 	ID             string
 	Tool           string
 	Arguments      json.RawMessage
-	Customer       string // key
+	Customer       string // key; "" for a request of a session that has none
 	OrderID        string // "" where it is about no order
 	Amount         int64  // minor units; 0 where it is about no money
 	Currency       string
@@ -43,12 +43,13 @@ type Approval struct {
 	Note           string // the operator's
 	ApprovedAmount int64  // 0 until approved
 	Result         json.RawMessage
+	Collected      time.Time // of a request: when the agent got the answer
 }
 
-const selectApprovals = `select a.seq, a.id, a.tool, a.arguments, a.customer, coalesce(a.order_id, ''),
+const selectApprovals = `select a.seq, a.id, a.tool, a.arguments, coalesce(a.customer, ''), coalesce(a.order_id, ''),
 	coalesce(a.amount, 0), a.currency, a.asked_by, p.name, a.request_key, a.reasons, a.policy, a.digest, a.created_at,
 	a.expires_at, a.state, coalesce(a.decided_by, ''), coalesce(d.name, ''), a.decided_at, a.note,
-	coalesce(a.approved_amount, 0), a.result
+	coalesce(a.approved_amount, 0), a.result, a.collected_at
 	from approvals a join principals p on p.id = a.asked_by left join principals d on d.id = a.decided_by where `
 
 func (v *View) approvals(where string, args ...any) (approvals []Approval, err error) {
@@ -58,7 +59,7 @@ func (v *View) approvals(where string, args ...any) (approvals []Approval, err e
 		err := rows.Scan(&a.Seq, &a.ID, &a.Tool, &arguments, &a.Customer, &a.OrderID,
 			&a.Amount, &a.Currency, &a.AskedBy, &a.AskedByName, &a.RequestKey, &reasons, &a.Policy, &a.Digest,
 			into(&a.Created), into(&a.Expires), &a.State, &a.DecidedBy, &a.DecidedByName, into(&a.Decided), &a.Note,
-			&a.ApprovedAmount, &result)
+			&a.ApprovedAmount, &result, into(&a.Collected))
 		if err != nil {
 			return err
 		}
@@ -73,15 +74,16 @@ func (v *View) approvals(where string, args ...any) (approvals []Approval, err e
 	return approvals, err
 }
 
-// Approval returns the approval of an id, whoever's it is. It is for operators.
+// Approval returns the approval of an id, whoever's it is, and no request. It is
+// for operators.
 func (v *View) Approval(id string) (Approval, error) {
-	return first(v.approvals("a.id = ?", id))
+	return first(v.approvals("a.id = ? and a.tool <> ?", id, RequestTool))
 }
 
 // CustomersApproval returns customer's own approval of an action of an id. An
 // unknown id gives [ErrNotFound], another customer's [ErrForeignID].
 func (v *View) CustomersApproval(customer, id string) (Approval, error) {
-	a, err := first(v.approvals("a.id = ? and a.id like 'AP-%' and a.customer = ?", id, customer))
+	a, err := first(v.approvals("a.id = ? and a.tool <> ? and a.customer = ?", id, RequestTool, customer))
 	if errors.Is(err, ErrNotFound) {
 		err = v.foreign("select 1 from approvals where id = ?", id)
 	}
@@ -96,29 +98,34 @@ func (v *View) ApprovalsOfOrder(orderID string) ([]Approval, error) {
 // ApprovalsOfCustomer returns a customer's approvals that wait, or were created
 // or decided since a moment, newest first, at most limit.
 func (v *View) ApprovalsOfCustomer(customer string, since time.Time, limit int) ([]Approval, error) {
-	return v.approvals(`a.customer = ? and (a.expires_at > ? and a.state = 'pending' or a.decided_at > ?)
-		order by a.seq desc limit ?`, customer, stamp(v.Now), stamp(since), limit)
+	return v.approvals(`a.customer = ? and a.tool <> ? and (a.expires_at > ? and a.state = 'pending' or a.decided_at > ?)
+		order by a.seq desc limit ?`, customer, RequestTool, stamp(v.Now), stamp(since), limit)
 }
 
 // Approvals returns approvals in the order they were asked; only those that
 // wait, or all.
 func (v *View) Approvals(all bool) ([]Approval, error) {
+	return v.parked("a.tool <> ?", all)
+}
+
+// parked returns what was asked of a human, approvals or requests.
+func (v *View) parked(tool string, all bool) ([]Approval, error) {
 	if all {
-		return v.approvals("true order by a.seq")
+		return v.approvals(tool+" order by a.seq", RequestTool)
 	}
-	return v.approvals("a.state = 'pending' and a.expires_at > ? order by a.seq", stamp(v.Now))
+	return v.approvals(tool+" and a.state = 'pending' and a.expires_at > ? order by a.seq", RequestTool, stamp(v.Now))
 }
 
 // AddApproval parks a. ID and Created are filled in and the state is pending.
 func (tx *Tx) AddApproval(a Approval) (Approval, error) {
-	a.ID, a.Created, a.State = tx.NewID("AP-"), tx.Now, Pending
+	a.ID, a.Created, a.State = tx.NewID(prefixOf(a.Tool)), tx.Now, Pending
 	reasons, err := json.Marshal(a.Reasons)
 	if err != nil {
 		return a, err
 	}
 	err = tx.execOne(`insert into approvals (id, tool, arguments, customer, order_id, amount, currency, asked_by,
 		request_key, reasons, policy, digest, created_at, expires_at, state)
-		values (?, ?, ?, ?, nullif(?, ''), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
+		values (?, ?, ?, nullif(?, ''), nullif(?, ''), nullif(?, 0), ?, ?, ?, ?, ?, ?, ?, ?, 'pending')`,
 		a.ID, a.Tool, string(a.Arguments), a.Customer, a.OrderID, a.Amount, a.Currency, a.AskedBy,
 		a.RequestKey, string(reasons), a.Policy, a.Digest, stamp(a.Created), stamp(a.Expires))
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/hex"
@@ -50,9 +51,16 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 	if _, err := os.Lstat(abs); err == nil {
 		return nil, about(abs, ErrExists)
 	}
+	if err := db.inPlace(); err != nil {
+		return nil, err
+	}
+	key, err := db.currentKey(ctx)
+	if err != nil {
+		return nil, about(db.path, err)
+	}
 	if os.Getenv(keyVariable) == "" {
 		c.Key = KeyPath(abs)
-		if err := c.draftKey(db.key); errors.Is(err, ErrExists) {
+		if err := c.draftKey(key); errors.Is(err, ErrExists) {
 			return nil, about(c.Key, err)
 		} else if err != nil {
 			return nil, about(abs, err)
@@ -70,6 +78,9 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 	}
 	if c.Size, err = synced(name); err != nil {
 		return nil, about(abs, fileError(err))
+	}
+	if now, err := db.currentKey(ctx); err != nil || !bytes.Equal(now, key) {
+		return nil, about(abs, errors.Join(errors.New("the key was rotated meanwhile; back up again"), err))
 	}
 	return c, nil
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -12,7 +13,7 @@ import (
 
 // Waiting counts what of a customer isn't done with yet.
 type Waiting struct {
-	Approvals  int // that wait for a human
+	Approvals  int // and requests, that wait for a human
 	Tickets    int // open ones
 	Processing int // orders that are still to be sent
 }
@@ -29,12 +30,13 @@ func (v *View) WaitingFor(customer string) (w Waiting, err error) {
 
 // Erased counts the rows that hold no text of a customer any more.
 type Erased struct {
-	Orders, Shipments, Refunds, Approvals, Tickets, Replies int64
-	Principals                                              int64 // whose token was for this customer alone: revoked
+	Orders, Shipments, Refunds, Tickets, Replies int64
+	Approvals                                    int64 // and requests to a human
+	Principals                                   int64 // whose token was for this customer alone: revoked
 }
 
-// EraseCustomer removes what c's rows say about a person, and c's id from its
-// key. Money, states, times and the goods stay, and so do the ids of orders,
+// EraseCustomer removes what c's rows say about a person, the forms and sealed
+// answers of requests among it, and c's id from its key. Money, states, times and the goods stay, and so do the ids of orders,
 // which are the shop's. Imports leave the customer out from now on. What was
 // overwritten stays readable in the file until [DB.Scrub].
 func (tx *Tx) EraseCustomer(c Customer) (done Erased, err error) {
@@ -92,19 +94,37 @@ func (tx *Tx) IsOrderErased(number string) (erased bool, err error) {
 }
 
 func (tx *Tx) leaveOut(kind, id string) error {
-	_, err := tx.exec("insert into erased (name) values (?) on conflict do nothing", tx.secretName(kind, id))
+	salt, err := tx.Setting(SettingSalt)
+	if err != nil {
+		return err
+	}
+	if salt == "" {
+		salt = rand.Text()
+		if err := tx.SetSetting(SettingSalt, salt); err != nil {
+			return err
+		}
+	}
+	_, err = tx.exec("insert into erased (name) values (?) on conflict do nothing", hashedName(salt, kind, id))
 	return err
 }
 
 func (tx *Tx) leftOut(kind, id string) (found bool, err error) {
-	err = tx.row("select count(*) > 0 from erased where name = ?", []any{tx.secretName(kind, id)}, &found)
+	salt, err := tx.Setting(SettingSalt)
+	if err != nil || salt == "" { // nobody was ever erased
+		return false, err
+	}
+	err = tx.row("select count(*) > 0 from erased where name = ?", []any{hashedName(salt, kind, id)}, &found)
 	return found, err
 }
 
-// secretName tells only who has the installation's key, and the id, that the
-// two belong together.
-func (tx *Tx) secretName(kind, id string) string {
-	mac := hmac.New(sha256.New, tx.key)
+// hashedName is what is kept of an erased id: nobody reads the id off it, no
+// table of hashes made elsewhere holds it, and no other database has the same for
+// the same id. Whoever has this file has the salt too, and can find out by trying
+// whether an id they think of was erased. The salt isn't the installation's key
+// because that is rotated: an erased customer would then come back with the next
+// import.
+func hashedName(salt, kind, id string) string {
+	mac := hmac.New(sha256.New, []byte(salt))
 	fmt.Fprintf(mac, "erased %s\n%s", kind, id)
 	return hex.EncodeToString(mac.Sum(nil))
 }

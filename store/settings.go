@@ -4,8 +4,10 @@ import "errors"
 
 // Names of settings.
 const (
-	SettingDemo   = "demo"   // when the demo shop was seeded, in a demo database
-	SettingPolicy = "policy" // the shop's policy file
+	SettingDemo   = "demo"        // when the demo shop was seeded, in a demo database
+	SettingPolicy = "policy"      // the shop's policy file
+	SettingKey    = "key"         // the name of the installation's key, once it was rotated
+	SettingSalt   = "erased_salt" // what the names of the erased are hashed with, once there is one
 )
 
 // Setting returns the value of name, "" where it isn't set.

@@ -26,7 +26,7 @@ var ErrReplaced = errors.New("another file was put in this database's place; res
 type DB struct {
 	path   string
 	file   fs.FileInfo // of the file at path when it was opened; nil: a draft
-	key    []byte
+	keys   *keyring
 	now    func() time.Time
 	newID  func(prefix string) string
 	writer *pool
@@ -75,7 +75,7 @@ func open(path string, opts Options) (*DB, error) {
 	if db.file, err = os.Stat(path); err != nil {
 		return nil, errors.Join(fileError(err), db.Close())
 	}
-	if err := db.migrate(); err != nil {
+	if err := errors.Join(db.migrate(), db.checkKey()); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	return db, nil
@@ -84,7 +84,7 @@ func open(path string, opts Options) (*DB, error) {
 // connect makes the DB of path without touching the file: connections open when
 // they are first needed.
 func connect(path string, key []byte, opts Options) (*DB, error) {
-	db := &DB{path: path, key: key, now: opts.Now, newID: opts.NewID}
+	db := &DB{path: path, keys: newKeyring(path, key), now: opts.Now, newID: opts.NewID}
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -103,8 +103,9 @@ func connect(path string, key []byte, opts Options) (*DB, error) {
 // Path returns the absolute path of the database file.
 func (db *DB) Path() string { return db.path }
 
-// Key returns the installation's secret key, 32 bytes.
-func (db *DB) Key() []byte { return db.key }
+// Key returns the installation's secret key, 32 bytes, as this process knows it:
+// what is sealed needs that of [View.Key].
+func (db *DB) Key() []byte { return db.keys.known() }
 
 // Now returns the DB's time, in UTC with the precision that rows keep.
 func (db *DB) Now() time.Time { return db.now().UTC().Truncate(time.Microsecond) }
@@ -180,7 +181,7 @@ func (db *DB) read(conn *conn, fn func(*View) error) error {
 		return err
 	}
 	defer conn.run("rollback") // a read has nothing to commit
-	return fn(&View{Now: db.Now(), conn: conn})
+	return fn(&View{Now: db.Now(), conn: conn, keys: db.keys})
 }
 
 func (db *DB) write(conn *conn, fn func(*Tx) error) error {
@@ -194,7 +195,7 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 			conn.run("rollback") // also when fn panics
 		}
 	}()
-	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn}, newID: db.newID, key: db.key}); err != nil {
+	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn, keys: db.keys}, newID: db.newID}); err != nil {
 		return err
 	}
 	if err := db.inPlace(); err != nil {

@@ -13,13 +13,13 @@ type View struct {
 	Now time.Time
 
 	conn *conn
+	keys *keyring
 }
 
 // Tx is a write transaction. It reads its own writes.
 type Tx struct {
 	View
 	newID func(prefix string) string
-	key   []byte // the installation's
 }
 
 // NewID returns a fresh id that starts with prefix.

@@ -9,7 +9,6 @@ import (
 	"countersign/policy"
 	"countersign/store"
 	"countersign/store/storetest"
-	"countersign/tools"
 	"countersign/tools/settle"
 )
 
@@ -35,15 +34,20 @@ func planted(t *testing.T) (*shop, agent) {
 		line(fields{"type": "article", "id": "H-1", "title": "word " + marked(15), "body": "word " + marked(16), "category": "returns",
 			"source": "community", "visibility": "public", "updated_at": "-9d"}, nil),
 	)
-	return s, s.staff("agent")
+	a := s.staff("agent")
+	equal(t, "RQ-0001", pick(t, a.ask(fields{"title": marked(40)}), "request_id"))
+	return s, a
 }
 
 // asked are calls of every tool with marked texts of a model.
 func asked(t *testing.T) map[string]string {
 	all := map[string]string{}
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		all[tool.Name] = valid(t, tool, nil)
 	}
+	all["request_human"] = form(fields{"title": marked(41), "instructions": marked(42), "context": marked(43), "category": mark + "44",
+		"fields": []fields{{"name": mark, "label": marked(45), "type": "choice", "options": []string{marked(46)[:40]}}}})
+	all["check_request"] = `{"request_id":"RQ-0001"}`
 	all["issue_refund"] = line(fields{"order_id": "NW-5001", "reason": marked(20)}, nil)
 	all["escalate_to_human"] = line(fields{"category": "other", "summary": marked(21) + " call +49 30 1234567, 4242 4242 4242 4242"}, nil)
 	all["update_shipping_address"] = line(fields{"order_id": "NW-5003", "address": fields{"recipient": mark + "22", "line1": mark + "23",
@@ -154,7 +158,7 @@ func TestAnswersStayShort(t *testing.T) {
 	for name, letter := range map[string]string{"ascii": "x", "emoji": "🏖", "quotes": `"`, "hidden": "\u200b"} {
 		t.Run(name, func(t *testing.T) {
 			s, a := bulky(t, letter)
-			for _, tool := range tools.All {
+			for _, tool := range everyTool {
 				more := fields{}
 				if _, ok := schemaOf(t, tool).Properties["limit"]; ok {
 					more["limit"] = 10
@@ -179,7 +183,8 @@ func TestAnswersStayShort(t *testing.T) {
 				t.Errorf("%d orders; how to see more: %v", orders, customer["how_to_see_more"])
 			}
 			listed := len(customer["tickets"].([]any)) + len(customer["approvals"].([]any))
-			equal(t, strings.Count(s.dump("tickets", "approvals"), "\n"), listed+int(customer["tickets_and_approvals_omitted"].(float64)))
+			kept := s.dump("tickets", "approvals")
+			equal(t, strings.Count(kept, "\n")-strings.Count(kept, "request_human"), listed+int(customer["tickets_and_approvals_omitted"].(float64)))
 			big := decode(t, a.call("get_order", `{"order_id":"NW-5001"}`))
 			equal(t, "200 200.00", fmt.Sprint(big["item_count"], " ", big["items_total"]))
 			lines := len(big["items"].([]any))

@@ -18,6 +18,10 @@ type Caller struct {
 	Door     audit.Door
 	Session  string // one per server process
 	Client   string // the client's own name for itself
+
+	// Progress, if set, is told how long a call has waited for a human, and how
+	// long it will at most.
+	Progress func(waited, most time.Duration)
 }
 
 // call is one call on its way.
@@ -43,6 +47,7 @@ func (d *Desk) arrive(caller Caller, tool *Tool, none policy.Code, raw json.RawM
 	if c.tool != nil {
 		c.action = c.tool.Name
 	}
+	c.scope.env = d.EnvFile
 	c.print = audit.Fingerprint(d.db.Key(), c.action, raw)
 	return c
 }

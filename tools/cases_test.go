@@ -44,8 +44,8 @@ func (a agent) serves() string {
 const changed = "The case changed: an operator opened another one for this session since it last knew its customer. " +
 	"Call lookup_customer first, then go on for the customer that it shows; nothing was done."
 
-// After a switch each tool that needs a customer does nothing and says why,
-// until lookup_customer has shown the new one.
+// After a switch each tool that needs a customer or writes does nothing and says
+// why, until lookup_customer has shown the new one.
 func TestCaseSwitch(t *testing.T) {
 	s := open(t, customer("C-1"), customer("C-2"), order("NW-5001", "C-1", "20.00", nil), order("NW-6001", "C-2", "20.00", nil))
 	a := s.freed("agent")
@@ -58,8 +58,8 @@ func TestCaseSwitch(t *testing.T) {
 	for _, to := range []string{"C-2", "C-2", "C-1"} { // the same customer again is another case, too
 		s.openCase(to, "agent", 8*time.Hour)
 		business := s.business()
-		for _, tool := range tools.All {
-			if !tool.NeedsCustomer || tool.Name == "lookup_customer" {
+		for _, tool := range everyTool {
+			if tool.ReadOnly && !tool.NeedsCustomer || tool.Name == "lookup_customer" {
 				continue
 			}
 			for _, order := range []string{"NW-5001", "NW-6001"} {
@@ -77,6 +77,51 @@ func TestCaseSwitch(t *testing.T) {
 		equal(t, "ok", code(a.call("get_order", fmt.Sprintf(`{"order_id":%q}`, own))))
 	}
 	equal(t, "ok", code(a.anew("another").call("get_order", `{"order_id":"NW-5001"}`))) // which hasn't worked for anybody
+}
+
+// A request is of the customer whose case was open when it was filed; a switch
+// while its call waits for a human ends the wait.
+func TestCaseSwitchAndRequests(t *testing.T) {
+	s := open(t, customer("C-1"), customer("C-2"))
+	a := s.freed("agent")
+	s.openCase("C-1", "agent", 8*time.Hour)
+	equal(t, "C-1", a.serves())
+	equal(t, "pending RQ-0001", pick(t, a.ask(nil), "status request_id"))
+
+	s.openCase("C-2", "agent", 8*time.Hour)
+	equal(t, changed, pick(t, a.check("RQ-0001", 0), "message"))
+	equal(t, changed, pick(t, a.ask(nil), "message"))
+	equal(t, "C-2", a.serves())
+	equal(t, "not_found", a.checked("RQ-0001"))
+	equal(t, "denied not_found", s.logged())
+	equal(t, "pending RQ-0002", pick(t, a.ask(nil), "status request_id"))
+	s.openCase("C-1", "agent", 8*time.Hour)
+	equal(t, "C-1", a.serves())
+	equal(t, "pending", a.checked("RQ-0001"))
+	s.answers("RQ-0001", code6)
+	equal(t, "answered map[CODE:123456]", a.checked("RQ-0001"))
+
+	waits := make(chan bool, 100)
+	a.caller.Progress = func(time.Duration, time.Duration) { waits <- true }
+	answers := make(chan tools.Result)
+	for _, call := range []struct {
+		act  func() tools.Result
+		want string
+	}{
+		{func() tools.Result { return a.ask(fields{"title": "Another", "timeout_seconds": 40}) }, "pending RQ-0003"},
+		{func() tools.Result { return a.check("RQ-0003", 40) }, changed},
+	} {
+		go func() { answers <- call.act() }()
+		<-waits
+		s.openCase("C-2", "agent", 8*time.Hour)
+		equal(t, call.want, pick(t, <-answers, "status request_id message"))
+		equal(t, "denied no_customer", s.logged())
+		s.openCase("C-1", "agent", 8*time.Hour)
+		equal(t, "C-1", a.serves())
+		for len(waits) > 0 {
+			<-waits
+		}
+	}
 }
 
 // A case ends at its time, or when it is closed; whatever comes next has to be

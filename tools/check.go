@@ -63,9 +63,7 @@ func (c *checker) value(node *jsonschema.Schema, value any, path []string) {
 		}
 	case []any:
 		if node.Type == "array" {
-			for i, element := range v {
-				c.value(node.Items, element, append(path, strconv.Itoa(i)))
-			}
+			c.array(node, v, path)
 			return
 		}
 	case string:
@@ -109,6 +107,19 @@ func (c *checker) object(node *jsonschema.Schema, object map[string]any, path []
 		} else {
 			c.add(append(path, name), "unknown field %s%s", quoteKey(name), suggestion(name, known))
 		}
+	}
+}
+
+func (c *checker) array(node *jsonschema.Schema, array []any, path []string) {
+	if node.MaxItems != nil && uint64(len(array)) > *node.MaxItems {
+		c.add(path, "must have at most %d items; it has %d", *node.MaxItems, len(array))
+		return
+	}
+	if node.MinItems != nil && uint64(len(array)) < *node.MinItems {
+		c.add(path, "must have at least %d items; it has %d", *node.MinItems, len(array))
+	}
+	for i, element := range array {
+		c.value(node.Items, element, append(path, strconv.Itoa(i)))
 	}
 }
 

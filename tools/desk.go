@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"countersign/approvals"
+	"countersign/approvals/envfile"
 	"countersign/audit"
 	"countersign/policy"
 	"countersign/store"
@@ -21,7 +22,10 @@ type Desk struct {
 
 	recorder *audit.Recorder
 	sessions sessions
+	waiting  waiting
 
+	// EnvFile, if set, is where this process puts answered secrets.
+	EnvFile *envfile.File
 	// Recorded, if set, is called with each audit row once it is committed.
 	Recorded func(store.AuditRow)
 	// Faulted, if set, is told of faults whose words no caller may read.
@@ -30,7 +34,7 @@ type Desk struct {
 
 // NewDesk returns a desk that offers tools on db under the rules in force.
 func NewDesk(db *store.DB, rules *Rulebook, tools []*Tool) *Desk {
-	d := &Desk{db: db, rules: rules, tools: make(map[string]*Tool, len(tools)), recorder: audit.NewRecorder(db)}
+	d := &Desk{db: db, rules: rules, tools: make(map[string]*Tool, len(tools)), recorder: audit.NewRecorder(db), waiting: newWaiting()}
 	for _, t := range tools {
 		if d.tools[t.Name] != nil {
 			panic("two tools are named " + t.Name)
@@ -66,8 +70,23 @@ func (d *Desk) Prompt(ctx context.Context, caller Caller, command string, raw js
 	return d.take(ctx, d.arrive(caller, writer, UnknownPrompt, raw))
 }
 
-// take is the path of every call, whatever it calls.
+// take is the path of every call, whatever it calls: it waits for a human where
+// its tool does, and goes on with what the tool wants called next.
 func (d *Desk) take(ctx context.Context, c *call) Result {
+	d.await(ctx, c)
+	res, recorded := d.do(ctx, c)
+	if recorded && !res.IsError && c.tool.follow != nil {
+		next, recorded := d.followUp(ctx, c, res)
+		switched := next.Code == policy.NoCustomer || next.Code == policy.NotFound // while it waited
+		if recorded && !switched {
+			return next
+		}
+	}
+	return res
+}
+
+// do answers and records a call, and reports whether its row is written.
+func (d *Desk) do(ctx context.Context, c *call) (_ Result, recorded bool) {
 	work := d.read
 	if c.tool != nil && !c.tool.ReadOnly {
 		work = d.write
@@ -75,13 +94,28 @@ func (d *Desk) take(ctx context.Context, c *call) Result {
 	res, row, err := work(ctx, c)
 	if err != nil {
 		d.fault(c, err)
-		return unavailable(err)
+		return unavailable(err), false
 	}
 	d.showCase(ctx, c, res)
 	if d.Recorded != nil {
 		d.Recorded(row)
 	}
-	return res
+	return res, true
+}
+
+// followUp makes the call that a tool wants made after its own, for the case
+// that the session knew of when that one arrived.
+func (d *Desk) followUp(ctx context.Context, c *call, res Result) (_ Result, recorded bool) {
+	name, arguments := c.tool.follow(c.args, res.answer)
+	raw, err := marshal(arguments)
+	if err != nil {
+		d.fault(c, err)
+		return res, false
+	}
+	next := d.arrive(c.caller, d.tools[name], UnknownTool, raw)
+	next.shown = c.shown
+	d.await(ctx, next)
+	return d.do(ctx, next)
 }
 
 // read answers a call on one state of the database and then records it, by a
@@ -139,7 +173,8 @@ func (d *Desk) admit(v *store.View, c *call) error {
 	if !c.scope.Principal.Role.AtLeast(c.tool.Role) {
 		return permissionDenied(c.tool, c.scope.Principal.Role)
 	}
-	if c.tool.NeedsCustomer && c.scope.Customer == "" {
+	switched := c.opened != "" && !c.tool.ReadOnly // what it writes would be nobody's, and meant for somebody
+	if c.scope.Customer == "" && (c.tool.NeedsCustomer || switched) {
 		return c.noCustomer()
 	}
 	args, problems := c.tool.decode(c.raw)

@@ -86,7 +86,7 @@ func TestRoleGateAnswersFromTheRegistryAlone(t *testing.T) {
 			if role != "" {
 				a = s.agent(fmt.Sprintf("%s for %s", role, claimed), role, claimed)
 			}
-			for _, tool := range tools.All {
+			for _, tool := range everyTool {
 				has := cmp.Or(role, policy.Viewer)
 				want := ""
 				switch {
@@ -162,7 +162,7 @@ func TestHostileArguments(t *testing.T) {
 	s := open(t, order("NW-5001", "C-1", "20.00", nil), processing("NW-5003", "C-1"))
 	a := s.agent("boss", policy.Manager, "C-1")
 	business := s.business()
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		t.Run(tool.Name, func(t *testing.T) {
 			before := len(s.rows())
 			for name, arguments := range hostile {
@@ -194,7 +194,7 @@ func TestHostileArguments(t *testing.T) {
 func TestAbsentArguments(t *testing.T) {
 	s := open(t)
 	a := s.agent("boss", policy.Manager, "C-1")
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		required := schemaOf(t, tool).Required
 		want := a.call(tool.Name, "{}")
 		if (code(want) == "ok") != (len(required) == 0) {
@@ -329,7 +329,7 @@ func TestNoAuditRowNoEffect(t *testing.T) {
 	equal(t, "refunded RF-0001 1.00 19.00", a.refund("NW-5002", "1.00"))
 	s.sql("create trigger broken before insert on audit begin select raise(abort, 'no space for " + mark + "'); end")
 	business, rows := s.business(), len(s.rows())
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		for _, arguments := range []string{valid(t, tool, nil), valid(t, tool, fields{"order_id": "NW-5002"}), "[]"} {
 			equal(t, `{"error":"audit_unavailable","message":"The audit log can't be written, so nothing was done and nothing is shown. `+
 				`Tell the customer that you can't help right now; the shop's operators must mend it."}`, string(a.call(tool.Name, arguments).JSON))
@@ -411,7 +411,7 @@ func TestPanic(t *testing.T) {
 	a := s.staff("agent")
 	for _, readOnly := range []bool{true, false} {
 		broken := &tools.Tool{Name: "broken", Role: policy.Viewer, ReadOnly: readOnly} // one that define never saw
-		a.shop.desk = tools.NewDesk(s.db, s.rules, append([]*tools.Tool{broken}, tools.All...))
+		a.shop.desk = tools.NewDesk(s.db, s.rules, append([]*tools.Tool{broken}, everyTool...))
 		var fault error
 		a.desk.Faulted = func(_ string, err error) { fault = err }
 		res := a.call("broken", `{"order_id":"`+mark+`"}`)
@@ -457,14 +457,15 @@ func FuzzArguments(f *testing.F) {
 			f.Add(arguments)
 		}
 	}
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		f.Add(valid(f, tool, nil))
 	}
 	s := open(f, order("NW-5001", "C-1", "20.00", nil))
 	a := s.staff("agent")
 	s.desk.Faulted = nil
+	s.desk.StopWaiting()
 	f.Fuzz(func(t *testing.T, arguments string) {
-		for _, tool := range tools.All {
+		for _, tool := range everyTool {
 			res := a.call(tool.Name, arguments)
 			if code(res) == "internal" || !json.Valid(res.JSON) || len(res.JSON) > 10_000 || !utf8.Valid(res.JSON) {
 				t.Errorf("%s with %q: %s", tool.Name, arguments, res.JSON)

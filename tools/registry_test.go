@@ -12,13 +12,14 @@ import (
 )
 
 // The registry's own declarations: what every client loads, and what a model
-// could be made to misuse. Each test walks tools.All.
+// could be made to misuse. The tests walk both
+// toolsets; the two about the seven tools walk tools.All.
 
 // foreignKeywords are what some client or API refuses in a schema.
 var foreignKeywords = regexp.MustCompile(`"(\$ref|\$defs|\$schema|\$id|oneOf|anyOf|allOf|patternProperties)"`)
 
 func TestSchemas(t *testing.T) {
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		t.Run(tool.Name, func(t *testing.T) {
 			text, err := json.MarshalIndent(map[string]any{
 				"name": tool.Name, "title": tool.Title, "description": tool.Description, "inputSchema": tool.Schema(),
@@ -77,7 +78,7 @@ func TestToolListFitsItsBudget(t *testing.T) {
 
 func TestDeclarations(t *testing.T) {
 	names := regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		t.Run(tool.Name, func(t *testing.T) {
 			if !names.MatchString(tool.Name) {
 				t.Error("the name isn't one that every client takes")
@@ -131,7 +132,7 @@ func closed(t *testing.T, path string, s schema) {
 
 func TestOnlyRefundAndAddressDestroy(t *testing.T) {
 	var got []string
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		if tool.Destructive {
 			got = append(got, tool.Name)
 		}

@@ -146,7 +146,7 @@ func TestResourcesAreNoTools(t *testing.T) {
 	for _, p := range tools.Prompts {
 		names = append(names, p.Name, p.Command)
 	}
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		if slices.Contains(names, tool.Name) {
 			t.Errorf("%s is a tool and something else", tool.Name)
 		}

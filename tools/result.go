@@ -20,7 +20,8 @@ type Result struct {
 	Outcome audit.Outcome
 	Code    policy.Code
 
-	fault error // what was behind an internal error, for the log alone
+	answer any   // what JSON was made of
+	fault  error // what was behind an internal error, for the log alone
 }
 
 // refusal is an error that an agent may read: why a call was not done and what
@@ -88,7 +89,7 @@ func succeeded(answer any) Result {
 	if err != nil {
 		return failed(err)
 	}
-	res := Result{JSON: text, Outcome: audit.OK}
+	res := Result{JSON: text, Outcome: audit.OK, answer: answer}
 	if a, ok := answer.(interface{ outcome() audit.Outcome }); ok {
 		res.Outcome = a.outcome()
 	}

@@ -49,6 +49,9 @@ func (s schema) prepare(node *jsonschema.Schema) (err error) {
 		if node.Items == nil {
 			return fmt.Errorf("an array of anything")
 		}
+		if node.UniqueItems || node.Contains != nil {
+			return fmt.Errorf("an array with a keyword that is not checked")
+		}
 		return s.prepare(node.Items)
 	case "object":
 		if node.AdditionalProperties == nil || node.Properties == nil {

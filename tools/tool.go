@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"time"
 
+	"countersign/approvals/envfile"
 	"countersign/policy"
 	"countersign/policy/money"
 	"countersign/store"
@@ -25,6 +27,8 @@ type Tool struct {
 	schema  schema
 	answer  func(s *Scope, args any) (any, error)
 	plan    func(s *Scope, args any) (plan, error)
+	wait    func(s *Scope, args any) (time.Duration, error)
+	follow  func(args, answer any) (tool string, arguments any)
 	args    reflect.Type
 	answers reflect.Type
 }
@@ -45,6 +49,13 @@ type spec[In, Out any] struct {
 	// Plan works out what the call would do. It reads and decides, and changes
 	// nothing.
 	Plan func(s *Scope, in In) (Plan[Out], error)
+
+	// Wait, if set, says how long the call may wait for a human before it is
+	// planned: zero once there is nothing to wait for. It is asked again and again.
+	Wait func(s *Scope, in In) (time.Duration, error)
+	// Follow, if set, names a call that is made once this one is committed. Its
+	// answer is given in place of this one's.
+	Follow func(in In, out Out) (tool string, arguments any)
 }
 
 // Plan is what a call would do and what the policy says to it.
@@ -91,6 +102,7 @@ type Scope struct {
 	// settles one; nil when an agent asks.
 	Approval *store.Approval
 
+	env     *envfile.File // where answered secrets go; nil: nowhere
 	subject subject
 }
 
@@ -125,6 +137,12 @@ func define[In, Out any](s spec[In, Out]) *Tool {
 		Name: s.Name, Title: s.Title, Description: s.Description, Role: s.Role, NeedsCustomer: s.NeedsCustomer,
 		ReadOnly: s.Answer != nil, Destructive: s.Destructive, Idempotent: s.Idempotent || s.Answer != nil,
 		schema: schemaOf(args), args: args, answers: reflect.TypeFor[Out](),
+	}
+	if s.Wait != nil {
+		t.wait = func(scope *Scope, in any) (time.Duration, error) { return s.Wait(scope, *in.(*In)) }
+	}
+	if s.Follow != nil {
+		t.follow = func(in, out any) (string, any) { return s.Follow(*in.(*In), out.(Out)) }
 	}
 	if s.Answer != nil {
 		t.answer = func(scope *Scope, in any) (any, error) { return s.Answer(scope, *in.(*In)) }

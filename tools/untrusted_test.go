@@ -26,9 +26,9 @@ func TestEveryArgumentsTextIsWrapped(t *testing.T) {
 		}
 	}
 	for n, id := range []string{"NW-5001", "NW-5002", "NW-5003"} {
-		for _, tool := range tools.All {
+		for _, tool := range everyTool {
 			for path, arguments := range markedEach(schemaOf(t, tool), marked(n), decoded(valid(t, tool, nil))) {
-				if len(takesID(t, tool)) > 0 && path != "order_id" {
+				if slices.Contains(takesID(t, tool), "order_id") && path != "order_id" {
 					arguments["order_id"] = id
 				}
 				check(tool.Name+" "+path, a.call(tool.Name, line(arguments, nil)))
@@ -36,7 +36,7 @@ func TestEveryArgumentsTextIsWrapped(t *testing.T) {
 			check(tool.Name, a.call(tool.Name, line(schemaOf(t, tool).filled(marked(n)).(fields), nil)))
 		}
 	}
-	for _, tool := range tools.All {
+	for _, tool := range everyTool {
 		for _, id := range []string{"NW-5001", "NW-5002", "NW-5003"} {
 			more := fields{}
 			if slices.Contains(takesID(t, tool), "order_id") {

@@ -4,27 +4,36 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/spf13/pflag"
 
+	"countersign/approvals/envfile"
 	"countersign/cmd/internal/setup"
+	"countersign/tools"
 )
 
 type options struct {
 	setup.Settings
 	customer string
 	logLevel slog.Level
+	tools    []*tools.Tool
+	envFile  *envfile.File // where answered secrets go; nil: nowhere
 }
 
 // parse reads the flags, then the environment for what they leave open.
 func parse(args []string, env setup.Getenv, stderr io.Writer) (*options, error) {
 	o := &options{}
-	var level string
+	var level, toolsets, envPath string
+	var followLink bool
 	flags := pflag.NewFlagSet("countersign-mcp", pflag.ContinueOnError)
 	flags.SetOutput(stderr)
 	o.Settings.Flags(flags)
 	flags.StringVar(&o.customer, "customer", env("COUNTERSIGN_CUSTOMER"), "the `id` of the customer this server acts for ($COUNTERSIGN_CUSTOMER)")
 	flags.StringVar(&level, "log-level", env("COUNTERSIGN_LOG"), "debug, info, warn or error, on stderr ($COUNTERSIGN_LOG)")
+	flags.StringVar(&toolsets, "toolsets", env("COUNTERSIGN_TOOLSETS"), "support (the default), or human, or both with a comma ($COUNTERSIGN_TOOLSETS)")
+	flags.StringVar(&envPath, "env-file", env("COUNTERSIGN_ENV_FILE"), "the .env `file` that takes the secrets people enter ($COUNTERSIGN_ENV_FILE)")
+	flags.BoolVar(&followLink, "env-file-follow", false, "allow the .env file to be a symbolic link")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}
@@ -40,5 +49,26 @@ func parse(args []string, env setup.Getenv, stderr io.Writer) (*options, error) 
 		}
 	}
 	o.Settings.Fill(env)
+	var err error
+	if o.tools, err = tools.Toolsets(toolsets); err != nil {
+		return nil, fmt.Errorf("--toolsets: %w", err)
+	}
+	if o.envFile, err = envFile(envPath, followLink); err != nil {
+		return nil, fmt.Errorf("--env-file: %s: %w", envPath, err)
+	}
 	return o, nil
+}
+
+// envFile returns the .env file at a path, which need not exist yet; nil where
+// none is named.
+func envFile(path string, followLink bool) (*envfile.File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	file := &envfile.File{Path: path, FollowLink: followLink}
+	return file, file.Check()
 }

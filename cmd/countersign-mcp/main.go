@@ -63,11 +63,12 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	if err := warnOfAge(ctx, db, stderr); err != nil {
 		return err
 	}
-	desk := tools.NewDesk(db, rules, tools.All)
+	desk := tools.NewDesk(db, rules, opts.tools)
+	desk.EnvFile = opts.envFile
 	log := newLineLog(stderr)
 	defer log.close()
 	logTo(log, desk, opts.logLevel)
-	err = server.ServeStdio(ctx, server.New(desk, tools.All, caller, version))
+	err = server.ServeStdio(ctx, server.New(desk, opts.tools, caller, version), desk.StopWaiting)
 	// Neither a call that hangs on another process nor a client that doesn't read
 	// stderr may keep this one: what is written happens whole or not at all.
 	time.AfterFunc(closeFor, func() { os.Exit(0) })

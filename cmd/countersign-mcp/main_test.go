@@ -5,9 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +129,34 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+// The toolsets and the .env file come from variables as well as from flags.
+func TestToolsetsAreSet(t *testing.T) {
+	path, env := demo(t, nil), filepath.Join(t.TempDir(), ".env")
+	names := regexp.MustCompile(`"name":"[a-z]+_[a-z_]+"`)
+	for want, c := range map[string]struct{ env, args []string }{
+		"7 false": {nil, nil},
+		"9 true":  {[]string{"COUNTERSIGN_TOOLSETS=support,human", "COUNTERSIGN_ENV_FILE=" + env}, nil},
+		"9 false": {[]string{"COUNTERSIGN_TOOLSETS=human,support"}, nil},
+		"2 true":  {[]string{"COUNTERSIGN_TOOLSETS=support"}, []string{"--toolsets", "human", "--env-file", env}},
+	} {
+		cmd := exec.Command(os.Args[0], append([]string{"--db", path}, c.args...)...)
+		cmd.Env = append(c.env, "BE_THE_SERVER=1", "COUNTERSIGN_TOKEN=demo-staff-token")
+		cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}
+{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"request_human","arguments":{"title":"A key","instructions":"Make one.","category":"key","fields":[{"name":"K","type":"secret"}]}}}
+`)
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := fmt.Sprint(len(names.FindAll(out, -1)), strings.Contains(string(out), `"structuredContent":{"status":"pending","request_id":"RQ-`))
+		if got != want {
+			t.Errorf("%v %v: %s, want %s\n%s", c.env, c.args, got, want, out)
+		}
+	}
+}
+
 // What is wrong at the start is one line on stderr, and nothing on stdout.
 func TestRefusesToStart(t *testing.T) {
 	path := demo(t, nil)
@@ -152,16 +182,18 @@ func TestRefusesToStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, args := range map[string][]string{
-		"unknown flag: --nope":                        {"--nope"},
-		`unexpected argument "serve"; see --help`:     {"serve"},
-		"--log-level must be debug, info, warn or":    {"--db", path, "--log-level", "loud"},
-		"--customer names a customer that isn't in":   {"--db", path, "--customer", "C-9"},
-		"the token is pinned to another customer":     {"--db", path, "--customer", "C-1002", "--token", pinned},
-		"policy file: open /nowhere.yaml: no such":    {"--db", path, "--policy", "/nowhere.yaml"},
-		"/a b.db: there is no database here; create":  {"--db", "/a b.db"},
-		"with: countersign init --db '/a b.db'":       {"--db", "/a b.db"},
-		"/shop.db: there is no database here; create": {"--db", "shop.db"},
-		"no home folder is set":                       {},
+		"unknown flag: --nope":                            {"--nope"},
+		`--toolsets: "admin" is no toolset: the toolsets`: {"--db", path, "--toolsets", "admin"},
+		"--env-file: /nowhere/.env: it can't be written":  {"--db", path, "--env-file", "/nowhere/.env"},
+		`unexpected argument "serve"; see --help`:         {"serve"},
+		"--log-level must be debug, info, warn or":        {"--db", path, "--log-level", "loud"},
+		"--customer names a customer that isn't in":       {"--db", path, "--customer", "C-9"},
+		"the token is pinned to another customer":         {"--db", path, "--customer", "C-1002", "--token", pinned},
+		"policy file: open /nowhere.yaml: no such":        {"--db", path, "--policy", "/nowhere.yaml"},
+		"/a b.db: there is no database here; create":      {"--db", "/a b.db"},
+		"with: countersign init --db '/a b.db'":           {"--db", "/a b.db"},
+		"/shop.db: there is no database here; create":     {"--db", "shop.db"},
+		"no home folder is set":                           {},
 	} {
 		r := serve(t, nil, args...)
 		if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "\n") != 1 ||

@@ -68,6 +68,9 @@ func decisionFlags(cmd *cobra.Command, yes, asJSON *bool) {
 	cmd.Flags().BoolVar(asJSON, "json", false, "print the decision as one JSON document")
 }
 
+// nothingDecided is said where an operator leaves what waits as it is.
+const nothingDecided = "nothing was decided"
+
 // confirmDecision asks whether a request is to be approved or rejected.
 func (a *app) confirmDecision(ctx context.Context, office *settle.Office, id, verb, amount string, yes bool) error {
 	question := verb + " " + id
@@ -75,7 +78,7 @@ func (a *app) confirmDecision(ctx context.Context, office *settle.Office, id, ve
 		question += " for " + amount + " instead"
 	}
 	return a.confirm(ctx, office, confirmation{
-		action: "approvals " + strings.ToLower(verb), question: question + "?", left: "nothing was decided", yes: yes,
+		action: "approvals " + strings.ToLower(verb), question: question + "?", left: nothingDecided, yes: yes,
 		show: func() (bool, error) { return a.showBeforeDeciding(ctx, office.DB, id) },
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -60,6 +61,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("NOSERVER", env.Getenv("PATH"))
 			env.Setenv("PATH", server+string(filepath.ListSeparator)+env.Getenv("PATH"))
+			env.Setenv("FORM", `{"title":"Carrier login","instructions":"Open the app and read the code.","category":"login","timeout_seconds":0,"fields":[`+
+				`{"name":"CODE","label":"Code in the app","type":"string","required":true,"pattern":"[0-9]{6}"},`+
+				`{"name":"SPEED","type":"choice","options":["slow","fast"]}]}`)
 			env.Setenv("COUNTERSIGN_DB", filepath.Join(env.WorkDir, "shop.db"))
 			return os.Mkdir(env.Getenv("HOME"), 0o700)
 		},
@@ -84,7 +88,7 @@ func callMain() {
 			return errors.Join(err, db.Close())
 		}
 		caller := tools.Caller{Token: os.Args[1], Customer: os.Args[2], Door: audit.MCP, Session: "test"}
-		res := tools.NewDesk(db, rules, tools.All).Call(context.Background(), caller, os.Args[3], json.RawMessage(os.Args[4]))
+		res := tools.NewDesk(db, rules, slices.Concat(tools.All, tools.Human)).Call(context.Background(), caller, os.Args[3], json.RawMessage(os.Args[4]))
 		fmt.Printf("%s\n", res.JSON)
 		return db.Close()
 	}()
@@ -114,7 +118,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 
 // errorLine is what a failure looks like: one line, lower case unless it starts
 // with a name.
-var errorLine = regexp.MustCompile(`^countersign(-mcp)?: ([a-z/"\-]|AP-|TK-|/)[^\n]*\n$`)
+var errorLine = regexp.MustCompile(`^countersign(-mcp)?: ([a-z/"\-]|AP-|TK-|RQ-|CODE |/)[^\n]*\n$`)
 
 // fails is exits for a failure that prints one line on stderr and nothing on
 // stdout.

@@ -120,11 +120,11 @@ func trimLines(text string) string {
 // stateWord colours the state of an approval or the outcome of a call.
 func stateWord(state string) string {
 	switch state {
-	case store.Approved, "ok":
+	case store.Approved, store.Answered, "ok":
 		return green.Render(state)
 	case store.Pending:
 		return yellow.Render(state)
-	case store.Rejected, "denied", "error":
+	case store.Rejected, store.Declined, "denied", "error":
 		return red.Render(state)
 	}
 	return state

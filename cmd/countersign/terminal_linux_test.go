@@ -17,8 +17,11 @@ import (
 	"time"
 	"unsafe"
 
+	"countersign/approvals/envfile"
+	"countersign/audit"
 	"countersign/fixtures"
 	"countersign/store"
+	"countersign/tools"
 )
 
 // terminal is a program at a pseudo-terminal of 80 columns.
@@ -177,6 +180,68 @@ func TestConfirmsOnATerminal(t *testing.T) {
 	if code, screen := x.end(); code != exitConflict || strings.Contains(screen, "[y/N]") {
 		t.Errorf("decided already: exit code %d\n%s", code, screen)
 	}
+}
+
+// A request is answered field by field, asked again where the answer doesn't
+// fit, and what is secret is never shown.
+func TestAnswersOnATerminal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo.db")
+	id := asked(t, path)
+	command := func() *terminal {
+		return onTerminal(t, program(t, "countersign", []string{"COUNTERSIGN_DB=" + path}, "requests", "answer", id))
+	}
+	for _, keys := range []string{"\x03", "k-Zq7\n\x03", "k-Zq7\nS\nn\n"} {
+		x := command()
+		x.answer("required): ", 1, keys)
+		if code, screen := x.end(); code != exitFailure || !strings.HasSuffix(screen, "countersign: nothing was decided\n") {
+			t.Errorf("%q: exit code %d\n%s", keys, code, screen)
+		}
+	}
+	x := command()
+	x.answer("KEY — Your key (secret, pattern k-.*, required): ", 1, "wrong-Zq7\n")
+	x.answer("KEY doesn't match its pattern k-.*", 1, "")
+	x.answer("KEY — Your key (secret, pattern k-.*, required): ", 2, "k-Zq7\n")
+	x.answer("SIZE (S | M): ", 1, "XL\n")
+	x.answer("SIZE must be one of: S, M", 1, "")
+	x.answer("SIZE (S | M): ", 2, "m\n")
+	x.answer("Send this answer to "+id+"? [y/N] ", 1, "y\n")
+	code, screen := x.end()
+	if code != exitDone || !strings.HasSuffix(screen, id+"  answered by demo-manager\n") {
+		t.Errorf("exit code %d\n%s", code, screen)
+	}
+	if strings.Contains(screen, "Zq7") {
+		t.Errorf("the secret was shown:\n%s", screen)
+	}
+	if code, screen := command().end(); code != exitConflict || strings.Contains(screen, "): ") && strings.Contains(screen, "[y/N]") {
+		t.Errorf("answered already: exit code %d\n%s", code, screen)
+	}
+}
+
+// asked makes a demo database in which a request for a secret waits, and returns
+// its id.
+func asked(t *testing.T, path string) (id string) {
+	t.Helper()
+	demoAt(t, path, nil)
+	db, err := fixtures.OpenDemo(path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rules, err := tools.NewRulebook(t.Context(), db, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	desk := tools.NewDesk(db, rules, tools.Human)
+	desk.EnvFile = &envfile.File{Path: filepath.Join(filepath.Dir(path), ".env")}
+	res := desk.Call(t.Context(), tools.Caller{Token: fixtures.StaffToken, Door: audit.MCP}, "request_human", []byte(`{"title":"A key","instructions":"Make a key.",
+		"category":"key","timeout_seconds":0,"fields":[{"name":"KEY","label":"Your key","type":"secret","pattern":"k-.*","required":true},
+		{"name":"SIZE","type":"choice","options":["S","M"]}]}`))
+	id = regexp.MustCompile("RQ-[0-9A-Z]{10}").FindString(string(res.JSON))
+	if id == "" {
+		t.Fatalf("%s", res.JSON)
+	}
+	return id
 }
 
 // Before a refund outside the policy the order is shown, and only a yes makes it.

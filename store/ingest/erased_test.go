@@ -1,6 +1,8 @@
 package ingest_test
 
 import (
+	"bytes"
+	"database/sql"
 	"strings"
 	"testing"
 
@@ -8,6 +10,50 @@ import (
 	"countersign/store/ingest"
 	"countersign/store/storetest"
 )
+
+// A new key of the installation doesn't bring anybody back.
+func TestErasedStaySoWhenTheKeyIsRotated(t *testing.T) {
+	db := storetest.New(t)
+	imported(t, db, fileOf(customerLine, orderLine, parcelLine))
+	write(t, db, func(tx *store.Tx) error {
+		c, err := tx.CustomerByID("C-1")
+		check(t, err)
+		_, err = tx.EraseCustomer(c)
+		return err
+	})
+	imported(t, db, fileOf(spoil(orderLine, `"A-1"`, `"A-2"`))) // and one by its number
+	write(t, db, func(tx *store.Tx) error { return tx.RotateKey(bytes.Repeat([]byte{7}, 32)) })
+	write(t, db, func(tx *store.Tx) error { return tx.PlaceKey() })
+	again, err := store.Open(db.Path(), store.Options{})
+	check(t, err)
+	defer again.Close()
+	for _, db := range []*store.DB{db, again} {
+		same(t, ingest.Count{Skipped: 1}, imported(t, db, fileOf(customerLine)).Customers)
+		same(t, ingest.Count{Skipped: 1}, imported(t, db, fileOf(spoil(parcelLine, `"A-1"`, `"A-2"`, `"T-1"`, `"T-2"`))).Shipments)
+	}
+}
+
+// What is kept of an erased id differs from database to database.
+func TestErasedIDsAreSalted(t *testing.T) {
+	kept := map[string]bool{}
+	for range 2 {
+		db := storetest.New(t)
+		imported(t, db, fileOf(customerLine))
+		write(t, db, func(tx *store.Tx) error {
+			c, err := tx.CustomerByID("C-1")
+			check(t, err)
+			_, err = tx.EraseCustomer(c)
+			return err
+		})
+		raw, err := sql.Open("sqlite3", db.Path())
+		check(t, err)
+		defer raw.Close()
+		var name string
+		check(t, raw.QueryRow("select name from erased").Scan(&name))
+		kept[name] = true
+	}
+	same(t, 2, len(kept))
+}
 
 // Who was erased stays so: later files skip the customer, old and new orders,
 // and their parcels, also where the order's line is in another file.

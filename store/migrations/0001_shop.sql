@@ -16,8 +16,8 @@ create table customers (
     source     text not null              -- digest of the line it was last imported from
 ) strict;
 
--- What imports leave out for good: HMACs, under the installation's key, of the
--- ids of customers that were erased and of the numbers of orders that came later.
+-- What imports leave out for good: salted hashes of the ids of customers that
+-- were erased and of the numbers of orders that came later.
 create table erased (
     name text primary key
 ) strict, without rowid;

@@ -39,7 +39,7 @@ create table approvals (
     id              text not null unique,
     tool            text not null,
     arguments       text not null,                 -- JSON as the tool understood it
-    customer        text not null references customers (key),
+    customer        text references customers (key), -- null: a request of a session that has none
     order_id        text references orders (id),
     amount          integer check (amount > 0),
     currency        text not null,
@@ -55,13 +55,16 @@ create table approvals (
     decided_at      text,
     note            text not null default '',
     approved_amount integer check (approved_amount > 0 and approved_amount <= amount),
-    result          text not null default '',      -- JSON: what performing it gave
+    result          text not null default '',      -- JSON: what performing it gave; of a request, the sealed answer
+    collected_at    text,                          -- of a request: when the agent got the answer
+    check (customer is not null or tool = 'request_human'),
     check ((state = 'pending') = (decided_at is null)),
     check (state in ('pending', 'stale') or decided_by is not null)
 ) strict;
 create index approvals_by_order on approvals (order_id);
 create index approvals_waiting on approvals (expires_at) where state = 'pending';
 create index approvals_by_customer on approvals (customer, created_at);
+create index approvals_by_request on approvals (request_key);
 
 -- Free text stays erasable; what was asked and decided doesn't change.
 create trigger approvals_asked before update of

@@ -53,7 +53,7 @@ func (d demo) serve(t *testing.T, caller tools.Caller) *session {
 	x := &session{t: t, in: client, out: bufio.NewReaderSize(out, 4<<20), ended: make(chan error, 1), stop: stop}
 	s := server.New(d.desk, tools.All, caller, "test")
 	go func() {
-		x.ended <- server.Serve(ctx, s, in, answers)
+		x.ended <- server.Serve(ctx, s, in, answers, d.desk.StopWaiting)
 		answers.Close()
 	}()
 	t.Cleanup(func() { // the database closes after this

@@ -42,7 +42,7 @@ func (d demo) survive(text []byte) error {
 	s := server.New(d.desk, tools.All, staff("C-1001"), "test")
 	ended := make(chan error, 1)
 	go func() {
-		ended <- server.Serve(context.Background(), s, in, answers)
+		ended <- server.Serve(context.Background(), s, in, answers, d.desk.StopWaiting)
 		in.CloseWithError(io.ErrClosedPipe)
 		answers.Close()
 	}()

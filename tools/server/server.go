@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -83,7 +84,11 @@ func describe(t *tools.Tool) *mcp.Tool {
 // call hands a tool's call to the desk. Clients show structuredContent or the
 // text, so both hold the same JSON; on an error they show the text alone.
 func (d door) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	res := d.desk.Call(ctx, d.as(req.ClientInfo()), req.Params.Name, req.Params.Arguments)
+	caller := d.as(req.ClientInfo())
+	if token := req.Params.GetProgressToken(); token != nil {
+		caller.Progress = func(waited, most time.Duration) { tell(ctx, req.Session, token, waited, most) }
+	}
+	res := d.desk.Call(ctx, caller, req.Params.Name, req.Params.Arguments)
 	if res.Code == tools.UnknownTool {
 		return nil, &jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: unknownToolMessage}
 	}
@@ -92,6 +97,14 @@ func (d door) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTool
 		result.StructuredContent = json.RawMessage(res.JSON)
 	}
 	return result, nil
+}
+
+// tell sends a client that asked for it how long a call has waited. One that
+// can't be told will miss the answer as well.
+func tell(ctx context.Context, session *mcp.ServerSession, token any, waited, most time.Duration) {
+	_ = session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
+		ProgressToken: token, Progress: waited.Seconds(), Total: most.Seconds(), Message: "waiting for a human",
+	})
 }
 
 // answer sends to the desk what the SDK would answer by itself, so that it is in

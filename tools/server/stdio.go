@@ -11,16 +11,18 @@ import (
 
 // ServeStdio is [Serve] on stdin and stdout. From then on os.Stdout is stderr:
 // nothing but the protocol may be on the real one.
-func ServeStdio(ctx context.Context, s *mcp.Server) error {
+func ServeStdio(ctx context.Context, s *mcp.Server, ending func()) error {
 	out := os.Stdout
 	os.Stdout = os.Stderr
-	return Serve(ctx, s, openStdin(), out)
+	return Serve(ctx, s, openStdin(), out, ending)
 }
 
 // Serve serves one client on a pair of streams until it hangs up or ctx is
-// done, and answers the calls in flight before it returns.
-func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer) error {
+// done, and answers the calls in flight before it returns. ending is called
+// when it begins to wait for those.
+func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer, ending func()) error {
 	p := newPipe(in, out)
+	p.ending = ending
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(context.Background(), p) }()
 	select {

@@ -34,6 +34,7 @@ type pipe struct {
 	out     io.Writer
 	drained chan struct{} // closed when nobody waits for an answer any more
 	once    sync.Once
+	ending  func() // called when no further request comes
 
 	mu       sync.Mutex
 	last     int64
@@ -244,6 +245,7 @@ func (p *pipe) hasStopped() bool {
 
 // drain waits until every call in flight is answered, at most drainFor.
 func (p *pipe) drain() {
+	p.ending()
 	late := false
 	timer := time.AfterFunc(drainFor, func() {
 		p.mu.Lock()

@@ -52,7 +52,7 @@ func serve(t *testing.T) *session {
 	ctx, stop := context.WithCancel(context.Background())
 	x := &session{t: t, in: client, out: bufio.NewReaderSize(out, 4<<20), ended: make(chan error, 1), stop: stop}
 	go func() {
-		x.ended <- server.Serve(ctx, s, in, answers)
+		x.ended <- server.Serve(ctx, s, in, answers, func() {})
 		answers.Close()
 	}()
 	t.Cleanup(stop)

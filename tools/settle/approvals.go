@@ -57,8 +57,7 @@ func (o *Office) Reject(ctx context.Context, id, note string) (decided store.App
 	return decided, err
 }
 
-// claimable returns a request that this operator may decide now, and puts it
-// into the audit row.
+// claimable returns an approval that this operator may decide now.
 func (s *Session) claimable(id string) (store.Approval, error) {
 	a, err := s.Approval(id)
 	if errors.Is(err, store.ErrNotFound) {
@@ -67,21 +66,27 @@ func (s *Session) claimable(id string) (store.Approval, error) {
 	if err != nil {
 		return a, err
 	}
+	return a, s.mayDecide(a)
+}
+
+// mayDecide returns why this operator may not decide a now, and puts it into the
+// audit row.
+func (s *Session) mayDecide(a store.Approval) error {
 	s.Entry.ApprovalID, s.Entry.OrderID, s.Entry.Customer = a.ID, a.OrderID, a.Customer
 	if a.Amount > 0 {
 		s.Entry.Amount = money.Amount{Minor: a.Amount, Currency: a.Currency}
 	}
 	if a.AskedBy == s.Operator.ID {
-		return a, &Error{Kind: NotPermitted, Code: FourEyes, Message: fmt.Sprintf(
+		return &Error{Kind: NotPermitted, Code: FourEyes, Message: fmt.Sprintf(
 			"%s was asked for by %s; somebody else has to decide it", a.ID, a.AskedByName)}
 	}
 	if a.State != store.Pending {
-		return a, decidedAlready(a)
+		return decidedAlready(a)
 	}
 	if err := approvals.Check(a); err != nil {
-		return a, &Error{Kind: Failed, Code: RequestAltered, Message: err.Error()}
+		return &Error{Kind: Failed, Code: RequestAltered, Message: err.Error()}
 	}
-	return a, nil
+	return nil
 }
 
 func decidedAlready(a store.Approval) *Error {
@@ -91,7 +96,7 @@ func decidedAlready(a store.Approval) *Error {
 	case store.Stale:
 		return conflict(RequestStale, "%s was found stale at %s: nothing of it could be done any more", a.ID, rfc3339(a.Decided))
 	}
-	return conflict(AlreadyDecided, "%s was %s by %s at %s", a.ID, a.State, a.DecidedByName, rfc3339(a.Decided))
+	return conflict(AlreadyDecided, "%s was %s by %s at %s", a.ID, a.StateWord(), a.DecidedByName, rfc3339(a.Decided))
 }
 
 // approvedAmount reads how much is approved: all of it, or less.
@@ -137,7 +142,7 @@ func (s *Session) claim(a store.Approval) error {
 	if err != nil || won {
 		return err
 	}
-	now, err := s.Approval(a.ID)
+	now, err := s.Parked(a.ID)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,6 +79,7 @@ func withPerson(t *testing.T) *shop {
 			t.Fatal(err)
 		}
 	}
+	s.requestsOf(person)
 	ticket := s.asPerson("escalate_to_human", `{"summary":"%s wants to talk to a person","category":"other","order_id":"E-2"}`)["ticket_id"].(string)
 	if _, err := office(s.db, "dora").Reply(t.Context(), ticket, "Dear "+person); err != nil {
 		t.Fatal(err)
@@ -98,6 +100,44 @@ func withPerson(t *testing.T) *shop {
 	return s
 }
 
+// requestsOf files requests to a human for a customer and lets them be answered
+// and collected, answered, declined, and forgotten; the customer's id is in each
+// text.
+func (s *shop) requestsOf(customer string) {
+	s.t.Helper()
+	for i, decide := range []func(id string) error{
+		func(id string) error {
+			_, err := office(s.db, "dora").Answer(s.t.Context(), id, map[string]string{"WORD": customer}, customer+" said so")
+			if err == nil && s.callFor("agent", customer, "check_request", fmt.Sprintf(`{"request_id":%q}`, id)).IsError {
+				err = errors.New("the answer can't be collected")
+			}
+			return err
+		},
+		func(id string) error {
+			_, err := office(s.db, "dora").Answer(s.t.Context(), id, map[string]string{"WORD": customer}, "")
+			return err
+		},
+		func(id string) error {
+			_, err := office(s.db, "dora").Decline(s.t.Context(), id, customer+" won't")
+			return err
+		},
+		func(string) error { s.clock.Advance(80 * time.Hour); return nil }, // it expires
+	} {
+		form := `{"title":"Word %d of WHO","instructions":"Ask WHO for it.","context":"WHO called.","category":"WHO","timeout_seconds":0,
+			"fields":[{"name":"WORD","label":"Word of WHO","type":"string"}]}`
+		res := s.callFor("agent", customer, "request_human", strings.ReplaceAll(fmt.Sprintf(form, i), "WHO", customer))
+		var filed struct {
+			ID string `json:"request_id"`
+		}
+		if err := json.Unmarshal(res.JSON, &filed); err != nil || res.IsError {
+			s.t.Fatalf("%v: %s", err, res.JSON)
+		}
+		if err := decide(filed.ID); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
 // asPerson calls a tool for the person; %s in the arguments is the mark.
 func (s *shop) asPerson(tool, arguments string) (answer map[string]any) {
 	s.t.Helper()
@@ -109,7 +149,7 @@ func (s *shop) asPerson(tool, arguments string) (answer map[string]any) {
 }
 
 func (s *shop) callFor(name, customer, tool, arguments string) tools.Result {
-	desk := tools.NewDesk(s.db, office(s.db, name).Rules, tools.All)
+	desk := tools.NewDesk(s.db, office(s.db, name).Rules, slices.Concat(tools.All, tools.Human))
 	return desk.Call(context.Background(), tools.Caller{Token: "cs_" + name, Customer: customer, Door: audit.MCP}, tool, json.RawMessage(arguments))
 }
 
@@ -184,8 +224,10 @@ func TestEraseRemovesThePerson(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, store.Erased{Orders: 3, Shipments: 4, Refunds: 2, Approvals: 3, Tickets: 1, Replies: 1, Principals: 1}, done)
+	equal(t, store.Erased{Orders: 3, Shipments: 4, Refunds: 2, Approvals: 7, Tickets: 1, Replies: 1, Principals: 1}, done)
 	equal(t, nil, s.inFiles())
+	equal(t, "{}   true\n{}   true\n{}   false\n{}   false\n",
+		s.query("select arguments, note, result, case state when 'approved' then 'true' else 'false' end from approvals where tool = 'request_human' order by seq"))
 	equal(t, before, s.query(kept))
 	log := s.log() // which verifies the chain
 	equal(t, "dora erase  ok ", log[len(log)-1])
@@ -258,6 +300,15 @@ func TestEraseIsRefusedWhileSomethingWaits(t *testing.T) {
 	one, two := s.parked("A-1", "144.00"), s.parked("A-1", "145.00")
 	refused(t, erase(), settle.Conflict, settle.StillWaits, "this customer has 2 requests that wait for a decision; finish that first")
 	if err := errors.Join(s.approve("dora", one, ""), s.reject("dora", two)); err != nil {
+		t.Fatal(err)
+	}
+	ask := `{"title":"A word","instructions":"Ask for it.","category":"word","timeout_seconds":0,"fields":[]}`
+	if res := s.callFor("agent", "C-1", "request_human", ask); res.IsError {
+		t.Fatalf("%s", res.JSON)
+	}
+	refused(t, erase(), settle.Conflict, settle.StillWaits, "this customer has a request that waits for a decision; finish that first")
+	request := strings.TrimSpace(s.query("select id from approvals where tool = 'request_human'"))
+	if _, err := office(s.db, "dora").Decline(t.Context(), request, "not needed"); err != nil {
 		t.Fatal(err)
 	}
 	var ticket struct {

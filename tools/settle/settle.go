@@ -55,6 +55,7 @@ const (
 	RequestStale   policy.Code = "request_stale"
 	RequestAltered policy.Code = "request_altered"
 	AlreadyClosed  policy.Code = "already_closed"
+	KeyGiven       policy.Code = "key_given"
 	NameInUse      policy.Code = "name_in_use"
 	TokenEnded     policy.Code = "token_ended"
 	SameRole       policy.Code = "same_role"

@@ -1,0 +1,294 @@
+package envfile_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"countersign/approvals/envfile"
+)
+
+func equal[T any](t testing.TB, want, got T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+// A variable is set in its place, and everything else stays byte for byte.
+func TestSet(t *testing.T) {
+	for name, c := range map[string]struct{ before, after string }{
+		"a new file":         {"", "KEY=v\n"},
+		"added":              {"# mine\nA=1\n\nB='x y'  # why\n", "# mine\nA=1\n\nB='x y'  # why\nKEY=v\n"},
+		"no last line end":   {"A=1", "A=1\nKEY=v\n"},
+		"CRLF":               {"A=1\r\nB=2\r\n", "A=1\r\nB=2\r\nKEY=v\r\n"},
+		"CRLF, replaced":     {"KEY=old\r\nB=2\r\n", "KEY=v\r\nB=2\r\n"},
+		"replaced":           {"A=1\nKEY=old\nB=2\n", "A=1\nKEY=v\nB=2\n"},
+		"comment kept":       {"KEY=old # why\n", "KEY=v # why\n"},
+		"quoted, comment":    {"KEY=\"o # ld\" # why\n", "KEY=v # why\n"},
+		"empty":              {"KEY=\nB=2\n", "KEY=v\nB=2\n"},
+		"empty, comment":     {"KEY=# why\n", "KEY=v# why\n"},
+		"export and blanks":  {"  export KEY = old\n", "  export KEY = v\n"},
+		"several lines":      {"KEY='a\nb\nKEY=no\n' \nB=2\n", "KEY=v \nB=2\n"},
+		"inside another":     {"A=\"\nKEY=no\n\"\n", "A=\"\nKEY=no\n\"\nKEY=v\n"},
+		"escaped quote":      {"A=\"x\\\"\nKEY=no\n\"\nKEY=old\n", "A=\"x\\\"\nKEY=no\n\"\nKEY=v\n"},
+		"in a comment":       {"# KEY=no\n", "# KEY=no\nKEY=v\n"},
+		"a longer name":      {"KEY2=no\nMY_KEY=no\n", "KEY2=no\nMY_KEY=no\nKEY=v\n"},
+		"the last counts":    {"KEY=1\nKEY=2\n", "KEY=1\nKEY=v\n"},
+		"a quote left open":  {"A='oops\nKEY=old\n", "A='oops\nKEY=v\n"},
+		"a byte order mark":  {"\ufeffKEY=old\n", "\ufeffKEY=v\n"},
+		"what isn't UTF-8":   {"A=\xff\nKEY=old\n", "A=\xff\nKEY=v\n"},
+		"a line of no sense": {"%%%\n= =\nKEY\n", "%%%\n= =\nKEY\nKEY=v\n"},
+	} {
+		got, err := envfile.Set(c.before, "KEY", "v")
+		if err != nil || got != c.after {
+			t.Errorf("%s: got %q, %v; want %q", name, got, err, c.after)
+		}
+	}
+}
+
+// values are secrets as people have them. Those of noShell are left to readers
+// that are no shell: no form serves both.
+var values = []string{
+	"plain", "sk-live_1234567890", "postgres://u:p@h:5432/db?x=1&y=2", "with blank", " blanks around ", "a#b", "a #b", "#b",
+	"pa$$word", "$HOME", "$(touch pwned)", "`touch pwned`", `say "hi"`, "it's", "it's #1", "a;b&c|d<e>f", `back\slash`, `C:\new\temp`, "ünï çødé 密码 🔑",
+	"two\nlines", "-----BEGIN KEY-----\nabc+/=\n-----END KEY-----\n", "it's\ntwo", "tab\there", "=", "a=b", "!history", "~", "*", "{a,b}", "'", `"`, "true", "",
+	"$1", "a$", `"quoted"`, "'quoted' all over it's", "\n", "\n\n", "%d %s", "\"$x\" #y",
+}
+
+var noShell = []string{`a'b"c`, `p@ss'w"ord!`, `\\server\share`, `ends\`, `a\'b`}
+
+var unquotable = []string{"a\rb", "a\x00b", "a\x1bb", "${HOME}", "x${A:-b}y", "a'b $c", "a'b\"c #d", "a'$(touch pwned)\"", "a'`b`", "'a\"", "a'b\"c\nd"}
+
+func file(t *testing.T, values []string) string {
+	t.Helper()
+	f := envfile.File{Path: filepath.Join(t.TempDir(), ".env")}
+	var all []envfile.Variable
+	for i, value := range values {
+		all = append(all, envfile.Variable{Name: fmt.Sprintf("V%d", i), Value: value})
+	}
+	if err := f.Put(all); err != nil {
+		t.Fatal(err)
+	}
+	return f.Path
+}
+
+// readers print the variables of a file as a JSON object: "%s" is the file.
+var readers = map[string][]string{
+	"node": {"node", "-e", `console.log(JSON.stringify(require("node:util").parseEnv(require("fs").readFileSync("%s","utf8"))))`},
+	// The pattern that the dotenv package for Node has, word for word.
+	"node dotenv": {"node", "-e", `const LINE = /^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*` + "`(?:\\\\`|[^`])*`" + `|[^#\r\n]+)?\s*(?:#.*)?(?:$|$)/mg
+		const lines = require("fs").readFileSync("%s","utf8").replace(/\r\n?/mg, '\n'), obj = {}; let match
+		while ((match = LINE.exec(lines)) != null) { let value = (match[2] || '').trim(); const q = value[0]
+			value = value.replace(/^(['"` + "`" + `])([\s\S]*)\1$/mg, '$2')
+			if (q === '"') value = value.replace(/\\n/g, '\n').replace(/\\r/g, '\r')
+			obj[match[1]] = value }
+		console.log(JSON.stringify(obj))`},
+	"python-dotenv": {"python3", "-c", `import dotenv, json; print(json.dumps(dotenv.dotenv_values("%s")))`},
+	"sh":            {"sh", "-c", `set -a; . "%s"; exec node -e 'console.log(JSON.stringify(process.env))'`},
+}
+
+// Whatever a value holds, its readers read it back.
+func TestReadersReadItBack(t *testing.T) {
+	tried := 0
+	for reader, command := range readers {
+		t.Run(reader, func(t *testing.T) {
+			want := values
+			if reader != "sh" {
+				want = append(append([]string{}, values...), noShell...)
+			}
+			for i, arg := range command {
+				command[i] = strings.Replace(arg, "%s", file(t, want), 1)
+			}
+			cmd := exec.Command(command[0], command[1:]...)
+			cmd.Dir = t.TempDir()
+			out, err := cmd.CombinedOutput()
+			if err != nil {
+				t.Skipf("this machine lacks it: %v: %.200s", err, out)
+			}
+			tried++
+			var got map[string]string
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			for i, value := range want {
+				if got[fmt.Sprintf("V%d", i)] != value {
+					t.Errorf("%q is read as %q", value, got[fmt.Sprintf("V%d", i)])
+				}
+			}
+			if entries, err := os.ReadDir(cmd.Dir); err != nil || len(entries) > 0 {
+				t.Errorf("a value was run: %v %v", entries, err)
+			}
+		})
+	}
+	if tried == 0 {
+		t.Skip("no reader at all on this machine")
+	}
+}
+
+func TestUnquotable(t *testing.T) {
+	for _, value := range unquotable {
+		if err := envfile.Check(value); !errors.Is(err, envfile.ErrUnquotable) || strings.Contains(err.Error(), value) {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+	for _, value := range append(append([]string{}, values...), noShell...) {
+		if err := envfile.Check(value); err != nil {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+}
+
+// What was set can be set again, and read past, whatever it was.
+func FuzzSet(f *testing.F) {
+	for _, value := range values {
+		f.Add("A=1\nB=2 # x\n", value, value)
+	}
+	f.Fuzz(func(t *testing.T, text, first, second string) {
+		if strings.ContainsAny(text, "'\"`") {
+			return // a quote that was left open swallows what is added
+		}
+		once, err := envfile.Set(text, "KEY", first)
+		if err != nil {
+			return
+		}
+		twice, err := envfile.Set(once, "KEY", second)
+		if err != nil {
+			return
+		}
+		direct, err := envfile.Set(text, "KEY", second)
+		if err != nil || direct != twice {
+			t.Errorf("set after %q: %q, not %q (%v)", first, twice, direct, err)
+		}
+	})
+}
+
+func TestFileIsForItsOwner(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".env")
+	f := envfile.File{Path: path}
+	for _, before := range []string{"", "A=1\n"} {
+		if before != "" {
+			if err := errors.Join(os.Remove(path), os.WriteFile(path, []byte(before), 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := f.Put([]envfile.Variable{{Name: "KEY", Value: "v"}}); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if runtime.GOOS != "windows" {
+			equal(t, "-rw-------", info.Mode().String())
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		equal(t, before+"KEY=v\n", string(text))
+	}
+}
+
+// Many writers at once lose nothing.
+func TestManyWriters(t *testing.T) {
+	f := envfile.File{Path: filepath.Join(t.TempDir(), ".env")}
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			if err := f.Put([]envfile.Variable{{Name: fmt.Sprintf("V%d", i), Value: "v"}}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	text, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, 40, strings.Count(string(text), "=v\n"))
+}
+
+// A symbolic link is followed only where that was asked for, and stays one.
+func TestLink(t *testing.T) {
+	folder := t.TempDir()
+	real, link := filepath.Join(folder, "real"), filepath.Join(folder, ".env")
+	if err := errors.Join(os.WriteFile(real, []byte("A=1\n"), 0o600), os.Symlink("real", link)); err != nil {
+		t.Skip(err)
+	}
+	f := envfile.File{Path: link}
+	if err := f.Put([]envfile.Variable{{Name: "KEY", Value: "v"}}); !errors.Is(err, envfile.ErrLink) {
+		t.Errorf("written through a link: %v", err)
+	}
+	f.FollowLink = true
+	if err := f.Put([]envfile.Variable{{Name: "KEY", Value: "v"}}); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(real)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "A=1\nKEY=v\n", string(text))
+	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is gone: %v %v", info, err)
+	}
+}
+
+// What can't be written is left as it was, with no secret in the error and no
+// draft beside it.
+func TestUnwritable(t *testing.T) {
+	folder := t.TempDir()
+	const secret = "Zq7Secret"
+	for name, c := range map[string]struct {
+		path     string
+		variable envfile.Variable
+		want     error
+	}{
+		"a folder":    {folder, envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrNoFile},
+		"no folder":   {filepath.Join(folder, "no", ".env"), envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrWrite},
+		"a bad name":  {filepath.Join(folder, ".env"), envfile.Variable{Name: "A B", Value: secret}, envfile.ErrUnquotable},
+		"a bad value": {filepath.Join(folder, ".env"), envfile.Variable{Name: "KEY", Value: secret + "\x00"}, envfile.ErrUnquotable},
+	} {
+		err := envfile.File{Path: c.path}.Put([]envfile.Variable{{Name: "OK", Value: "1"}, c.variable})
+		if !errors.Is(err, c.want) || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.Name() != ".env.lock" {
+			t.Errorf("left behind: %s", entry.Name())
+		}
+	}
+}
+
+// Who holds the old file open reads it to its end.
+func TestReaderKeepsWhatItOpened(t *testing.T) {
+	path := file(t, []string{"old"})
+	reader, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	if err := (envfile.File{Path: path}).Put([]envfile.Variable{{Name: "V0", Value: "new and longer"}}); err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	equal(t, "V0=old\n", string(text))
+}

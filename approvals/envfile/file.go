@@ -1,0 +1,147 @@
+package envfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// What keeps a variable from being written. The file is then as it was.
+var (
+	ErrLink   = errors.New("it is a symbolic link")
+	ErrNoFile = errors.New("it is no regular file")
+	ErrBusy   = errors.New("another program is writing it")
+	ErrWrite  = errors.New("it can't be written")
+)
+
+// A Variable is a name and its value.
+type Variable struct{ Name, Value string }
+
+// File is a .env file that need not exist yet.
+type File struct {
+	Path string
+	// FollowLink allows Path to be a symbolic link: the file it leads to is written.
+	FollowLink bool
+}
+
+// Name returns what the file is called, without its folder.
+func (f File) Name() string { return filepath.Base(f.Path) }
+
+// Put sets variables in the file, all or none of them. A reader finds the old
+// file or the new one, never a part; the new one is for its owner alone (0600).
+// Writers wait for each other. The error is one of [ErrLink], [ErrNoFile],
+// [ErrBusy], [ErrWrite] and [ErrUnquotable], without what the variables hold.
+func (f File) Put(variables []Variable) error {
+	path, err := f.target()
+	if err != nil {
+		return err
+	}
+	leave, err := lock(path + ".lock")
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if path, err = f.target(); err != nil { // again: it may have been changed meanwhile
+		return err
+	}
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return failed(err)
+	}
+	text := string(old)
+	for _, v := range variables {
+		if !ValidName(v.Name) {
+			return fmt.Errorf("%q is no name of a variable: %w", v.Name, ErrUnquotable)
+		}
+		if text, err = Set(text, v.Name, v.Value); err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
+		}
+	}
+	return replace(path, text)
+}
+
+// Check says what would keep the file from being written, as far as can be
+// told without writing.
+func (f File) Check() error {
+	path, err := f.target()
+	if err != nil {
+		return err
+	}
+	if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		return fmt.Errorf("%w: there is no such folder", ErrWrite)
+	}
+	return nil
+}
+
+// target returns the path of the file that is written.
+func (f File) target() (string, error) {
+	info, err := os.Lstat(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f.Path, nil
+	}
+	if err != nil {
+		return "", failed(err)
+	}
+	path := f.Path
+	if info.Mode()&fs.ModeSymlink != 0 {
+		if !f.FollowLink {
+			return "", ErrLink
+		}
+		if path, err = filepath.EvalSymlinks(f.Path); err != nil {
+			return "", failed(err)
+		}
+		if info, err = os.Lstat(path); err != nil {
+			return "", failed(err)
+		}
+	}
+	if !info.Mode().IsRegular() {
+		return "", ErrNoFile
+	}
+	return path, nil
+}
+
+// replace puts a file of this text in place of the one at path.
+func replace(path, text string) error {
+	draft, err := os.CreateTemp(filepath.Dir(path), ".env-*") // mode 0600
+	if err != nil {
+		return failed(err)
+	}
+	defer os.Remove(draft.Name()) // it is gone by then if all went well
+	_, err = draft.WriteString(text)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return failed(err)
+	}
+	if err := os.Rename(draft.Name(), path); err != nil {
+		return failed(err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes the new name of a file last: the answer is erased elsewhere
+// once this has returned.
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return failed(err)
+	}
+	_ = folder.Sync() // some systems can't sync a folder
+	return failed(folder.Close())
+}
+
+// failed is ErrWrite with the system's reason, without the path.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		err = l.Err
+	}
+	return fmt.Errorf("%w: %w", ErrWrite, err)
+}

@@ -1,0 +1,233 @@
+package tools
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"countersign/approvals"
+	"countersign/approvals/envfile"
+	"countersign/audit"
+	"countersign/policy"
+	"countersign/store"
+)
+
+// CheckRequestArgs are the arguments of check_request.
+type CheckRequestArgs struct {
+	RequestID   string `json:"request_id" jsonschema:"minLength=1,maxLength=40,example=RQ-7VQG9SWMW9"`
+	WaitSeconds int    `json:"wait_seconds,omitempty" jsonschema:"minimum=0,maximum=45,default=0" jsonschema_description:"Wait so long for a decision."`
+}
+
+// CheckAnswer is the answer of check_request.
+type CheckAnswer struct {
+	RequestState
+	Approval *ApprovalState `json:"approval,omitempty"`
+}
+
+// RequestState is how a request stands.
+type RequestState struct {
+	Status    string         `json:"status"` // pending, answered, declined or expired; of an approval: its state
+	RequestID string         `json:"request_id,omitempty"`
+	Answer    map[string]any `json:"answer,omitempty"` // by the field's name; a secret is a reference
+	Operator  *OperatorNote  `json:"operator,omitempty"`
+	DecidedAt string         `json:"decided_at,omitempty"`
+	ExpiresAt string         `json:"expires_at,omitempty"` // while pending
+	What      string         `json:"what_this_means"`
+}
+
+const checkRequestName = "check_request"
+
+var checkRequest = define(spec[CheckRequestArgs, CheckAnswer]{
+	Name:  checkRequestName,
+	Title: "Check a request to a human",
+	Description: "Tells how a request to a human stands (RQ-… of request_human, or a refund's approval AP-…) and gives the answer once there is one. " +
+		"It can wait for it. Secrets are written to the server's .env, and only their names are given.",
+	Role:       policy.Viewer,
+	Idempotent: true,
+	Plan:       planCheck,
+	Wait: func(s *Scope, in CheckRequestArgs) (time.Duration, error) {
+		a, err := s.parked(in.RequestID)
+		if err != nil || a.State != store.Pending {
+			return 0, err
+		}
+		return time.Duration(in.WaitSeconds) * time.Second, nil
+	},
+})
+
+// parked is a tool's only way to what was asked of a human: the principal's own
+// request, or the customer's approval.
+func (s *Scope) parked(id string) (a store.Approval, err error) {
+	id = strings.ToUpper(strings.TrimSpace(id))
+	if strings.HasPrefix(id, "AP-") {
+		a, err = s.CustomersApproval(s.Customer, id)
+	} else {
+		a, err = s.OwnRequest(s.Principal.ID, s.Customer, id)
+	}
+	if err == nil {
+		s.subject.approvalID, s.subject.orderID = a.ID, a.OrderID
+	}
+	return a, err
+}
+
+func planCheck(s *Scope, in CheckRequestArgs) (p Plan[CheckAnswer], err error) {
+	a, err := s.parked(in.RequestID)
+	if err != nil {
+		return p, err
+	}
+	p.Decision.Outcome = policy.Allow
+	if a.Tool != store.RequestTool {
+		p.Perform = func(*store.Tx) (CheckAnswer, error) { return checkedApproval(a), nil }
+		return p, nil
+	}
+	state := CheckAnswer{RequestState: requestState(a)}
+	if a.State != store.Approved {
+		p.Perform = func(tx *store.Tx) (CheckAnswer, error) {
+			if a.State == store.Rejected {
+				return state, tx.Collect(a.ID, a.Result)
+			}
+			return state, nil
+		}
+		return p, nil
+	}
+	answer, err := s.open(a)
+	if err != nil {
+		return p, err
+	}
+	if len(answer.Secrets) > 0 && s.env == nil {
+		return p, noEnvFile("The answer is kept until a server that has one collects it.")
+	}
+	p.Perform = func(tx *store.Tx) (CheckAnswer, error) {
+		err := s.collect(tx, a, &answer)
+		state.Answer = answered(answer)
+		return state, err
+	}
+	return p, nil
+}
+
+// open unseals what a human answered.
+func (s *Scope) open(a store.Approval) (answer approvals.Answer, err error) {
+	key, err := s.Key()
+	var text []byte
+	if err == nil {
+		text, err = approvals.Open(key, a.ID, string(a.Result))
+	}
+	if errors.Is(err, store.ErrKey) || errors.Is(err, approvals.ErrWrongKey) || errors.Is(err, approvals.ErrSeal) {
+		return answer, &refusal{
+			outcome: audit.Failed, code: policy.AnswerUnreadable,
+			message: "A human has answered, but this server can't open the answer: its key isn't the one that it was sealed under. Nothing is lost; the shop's operators must put the right key back.",
+		}
+	}
+	if err == nil {
+		decoder := json.NewDecoder(strings.NewReader(string(text)))
+		decoder.UseNumber()
+		err = decoder.Decode(&answer)
+	}
+	if err != nil {
+		return answer, fmt.Errorf("answer of %s: %w", a.ID, err)
+	}
+	return answer, nil
+}
+
+// collect writes the secrets of an answer to the .env file and then keeps the
+// answer without them. Where the file can't be written nothing has changed; where
+// the transaction fails later, the same is written again the next time.
+func (s *Scope) collect(tx *store.Tx, a store.Approval, answer *approvals.Answer) error {
+	if !a.Collected.IsZero() && len(answer.Secrets) == 0 {
+		return nil
+	}
+	if len(answer.Secrets) > 0 {
+		var variables []envfile.Variable
+		answer.Written = map[string]string{}
+		for _, name := range slices.Sorted(maps.Keys(answer.Secrets)) {
+			variables = append(variables, envfile.Variable{Name: name, Value: answer.Secrets[name]})
+			answer.Written[name] = s.env.Name()
+		}
+		if err := s.env.Put(variables); err != nil {
+			return unwritten(s.env.Name(), err)
+		}
+		answer.Secrets = nil
+	}
+	text, err := marshal(answer)
+	if err != nil {
+		return err
+	}
+	key, err := s.Key()
+	if err != nil {
+		return err
+	}
+	sealed, err := approvals.Seal(key, a.ID, text)
+	if err != nil {
+		return err
+	}
+	return tx.Collect(a.ID, json.RawMessage(sealed))
+}
+
+// unwritten says why a .env file wasn't written, in no words of the system.
+func unwritten(name string, err error) *refusal {
+	reason := "it can't be written"
+	for cause, text := range map[error]string{
+		envfile.ErrLink:   "it is a symbolic link, which this server doesn't follow",
+		envfile.ErrNoFile: "it is no regular file",
+		envfile.ErrBusy:   "another program is writing it",
+		syscall.ENOSPC:    "the disk is full",
+	} {
+		if errors.Is(err, cause) {
+			reason = text
+		}
+	}
+	return &refusal{
+		outcome: audit.Failed, code: policy.EnvFileUnavailable,
+		message: fmt.Sprintf("A human has answered, but the secrets can't be put into %s: %s. The answer is kept. Have whoever runs this server mend that, then call check_request again.", Visible(name), reason),
+	}
+}
+
+// answered is what the agent gets of an answer.
+func answered(a approvals.Answer) map[string]any {
+	values := map[string]any{}
+	for name, value := range a.Values {
+		if text, ok := value.(string); ok {
+			value = Visible(text)
+		}
+		values[name] = value
+	}
+	for name, file := range a.Written {
+		values[name] = fmt.Sprintf("<written to %s; use ${%s}>", Visible(file), name)
+	}
+	return values
+}
+
+func requestState(a store.Approval) RequestState {
+	state := RequestState{Status: a.StateWord(), RequestID: a.ID, DecidedAt: rfc3339(a.Decided), What: whatRequest[a.State]}
+	if a.State == store.Pending {
+		state.ExpiresAt = rfc3339(a.Expires)
+	}
+	if a.DecidedByName != "" {
+		state.Operator = operatorNote(a)
+	}
+	return state
+}
+
+var whatRequest = map[string]string{
+	store.Pending:  waitsForHuman,
+	store.Approved: "A person of the shop entered this. A secret stands in the file that its reference names: use it from there, and never print it.",
+	store.Rejected: "A person has declined; their note says why. Go on without it, and don't ask for the same again.",
+	store.Expired:  "Nobody answered in time. File it again only if it is still needed.",
+}
+
+func checkedApproval(a store.Approval) CheckAnswer {
+	state := approvalState(a)
+	return CheckAnswer{RequestState{Status: a.State, What: whatApproval[a.State]}, &state}
+}
+
+var whatApproval = map[string]string{
+	store.Pending:  "Nobody has decided yet, and nothing has been done.",
+	store.Approved: "A human has approved it, and it is done. The same call as before gives its result.",
+	store.Rejected: "A human has rejected it, and nothing has been done. Tell the customer so and why.",
+	store.Expired:  "Nobody decided in time, and nothing has been done.",
+	store.Stale:    "Nothing of it could be done any more when a human looked at it.",
+}
