@@ -51,6 +51,9 @@ var layers = map[string][]string{
 	"countersign/tools/client":      {},
 	"countersign/evals": {"countersign/audit", "countersign/fixtures", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/ingest",
 		"countersign/tools", "countersign/tools/client", "countersign/tools/server", "countersign/tools/settle"},
+	"countersign/evals/api":                 {"countersign/evals", "countersign/tools/client"},
+	"countersign/evals/api/apitest":         {},
+	"countersign/evals/claude":              {"countersign/evals"},
 	"countersign/cmd/internal/clientconfig": {},
 	"countersign/cmd/internal/setup":        {"countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
 }
@@ -84,12 +87,27 @@ func TestServerCannotDecide(t *testing.T) {
 	}
 }
 
+// TestProgramsForPeopleReachNoModel proves that the API's client is linked into the
+// evals and nothing else.
+func TestProgramsForPeopleReachNoModel(t *testing.T) {
+	for path, p := range packages(t) {
+		if !strings.HasPrefix(path, "countersign/cmd/countersign") {
+			continue
+		}
+		reaches := slices.ContainsFunc(p.Deps, func(dep string) bool { return strings.HasPrefix(dep, "github.com/anthropics/") })
+		if wanted := path == "countersign/cmd/countersign-evals"; reaches != wanted {
+			t.Errorf("%s reaches the API's client: %v, want %v", path, reaches, wanted)
+		}
+	}
+}
+
 func TestOnlyOnePackageKnowsEachTrade(t *testing.T) {
 	for trade, owners := range map[string][]string{
 		"database/sql":                               {"countersign/store"},
 		"github.com/mattn/go-sqlite3":                {"countersign/store"},
 		"github.com/modelcontextprotocol/go-sdk/mcp": {"countersign/tools/server", "countersign/tools/client"},
 		"github.com/spf13/cobra":                     {"countersign/cmd/countersign"},
+		"github.com/anthropics/anthropic-sdk-go":     {"countersign/evals/api"},
 	} {
 		var users []string
 		for path, p := range packages(t) {

@@ -16,6 +16,10 @@ type Agent interface {
 	Begin(ctx context.Context, task Task) (Conversation, error)
 }
 
+// OwnClient marks an agent that starts [Task.Server] with an MCP client of its
+// own and leaves [Task.Tools] alone.
+type OwnClient interface{ BringsOwnClient() }
+
 // A Task is what an agent is told of a scenario. What it is graded on is not
 // part of it.
 type Task struct {

@@ -25,22 +25,22 @@ type Recording struct {
 // RecordedTurn is one reply and the calls before it. ${name} in arguments and in
 // the reply stands for what an earlier call kept.
 type RecordedTurn struct {
-	Calls []RecordedCall `yaml:"calls"`
+	Calls []RecordedCall `yaml:"calls,omitempty"`
 	Reply string         `yaml:"reply"`
 }
 
 // RecordedCall is one call.
 type RecordedCall struct {
 	Tool string         `yaml:"tool"`
-	Args map[string]any `yaml:"args"`
+	Args map[string]any `yaml:"args,omitempty"`
 	// Keep names fields of the answer, such as parcels.0.eta, for later.
-	Keep map[string]string `yaml:"keep"`
+	Keep map[string]string `yaml:"keep,omitempty"`
 	// Gives are fields of the answer that the rest was written for. On another
 	// answer the recording ends.
-	Gives map[string]string `yaml:"gives"`
+	Gives map[string]string `yaml:"gives,omitempty"`
 	// Fails tells that the call gets no answer: there is no such tool, or the
 	// answer is lost.
-	Fails bool `yaml:"fails"`
+	Fails bool `yaml:"fails,omitempty"`
 }
 
 // HandWritten is the source of a recording that no model made.

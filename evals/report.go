@@ -63,6 +63,9 @@ func (s ScenarioReport) print(w io.Writer) {
 	if len(s.Trials) > 1 {
 		right = fmt.Sprintf("%s  %d of %d", right, s.Passed, len(s.Trials))
 	}
+	if s.Usage != nil {
+		right = s.Usage.short() + "  " + right
+	}
 	if s.Skipped != "" {
 		right = "-"
 	}
@@ -115,6 +118,9 @@ func (r Report) printTotals(w io.Writer, took time.Duration) {
 	}
 	fmt.Fprintf(w, "%d scenarios, %s, %d of %d checks, by %s in %s\n",
 		len(r.Scenarios)-r.Skipped, verdict, r.Score, r.Checks, r.Agent, took.Round(100*time.Millisecond))
+	if r.Usage != nil {
+		fmt.Fprintln(w, r.Usage)
+	}
 	reasons := map[string]int{}
 	for _, s := range r.Scenarios {
 		if s.Skipped != "" {

@@ -26,23 +26,26 @@ func TestRetail(t *testing.T) {
 	check(t, err)
 	fresh, err := template()
 	check(t, err)
-	unlimited := filepath.Join(t.TempDir(), "everything.yaml")
-	check(t, os.WriteFile(unlimited, []byte(evals.EverythingPasses), 0o600))
+	unlimited := fresh.copy(t)
+	rules := filepath.Join(t.TempDir(), "everything.yaml")
+	check(t, os.WriteFile(rules, []byte(evals.EverythingPasses), 0o600))
+	_, err = operate("", "policy", "set", rules, "--token", unlimited.manager, "--db", unlimited.db)
+	check(t, err)
 
 	for _, pass := range []struct {
 		name   string
-		flags  []string
+		shop   shop
 		parked int // how many refunds wait for an operator
 	}{
-		{"everything passes", []string{"--policy", unlimited}, 0},
-		{"over $100 is parked", nil, 39},
+		{"everything passes", unlimited, 0},
+		{"over $100 is parked", fresh, 39},
 	} {
 		var checked, parked atomic.Int64
 		t.Run(pass.name, func(t *testing.T) {
 			for _, rows := range tasks {
 				t.Run(rows[0].Task, func(t *testing.T) {
 					t.Parallel()
-					task := fresh.copy(t).begin(t, rows[0].Customer, pass.parked > 0, pass.flags...)
+					task := pass.shop.copy(t).begin(t, rows[0].Customer, pass.parked > 0)
 					for _, r := range rows {
 						if diff := cmp.Diff(r.Expect, task.Play(r)); diff != "" {
 							t.Errorf("%s: -want +got:\n%s", r.ID, diff)
@@ -70,11 +73,11 @@ func TestRetail(t *testing.T) {
 
 // begin starts a server on the shop, for a task of a customer. Where it parks, the
 // operator's program approves.
-func (s shop) begin(t *testing.T, customer string, parks bool, flags ...string) *evals.RetailTask {
+func (s shop) begin(t *testing.T, customer string, parks bool) *evals.RetailTask {
 	t.Helper()
 	p, err := programs()
 	check(t, err)
-	server := exec.Command(p.server, append([]string{"--db", s.db, "--customer", customer, "--log-level", "error"}, flags...)...)
+	server := exec.Command(p.server, "--db", s.db, "--customer", customer, "--log-level", "error")
 	server.Env = []string{"COUNTERSIGN_TOKEN=" + s.agent}
 	server.Dir = "/"
 	server.Stderr = t.Output()

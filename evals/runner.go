@@ -27,6 +27,9 @@ type Runner struct {
 // operator are real processes; without (nil) all happens in this one, on a clock
 // of its own. Close it to remove its files.
 func NewRunner(agent Agent, programs *Programs) (_ *Runner, err error) {
+	if _, own := agent.(OwnClient); own && programs == nil {
+		return nil, ErrNeedsPrograms
+	}
 	r := &Runner{agent: agent, programs: programs}
 	if r.folder, err = os.MkdirTemp("", "countersign-evals-"); err != nil {
 		return nil, err
@@ -40,6 +43,10 @@ func NewRunner(agent Agent, programs *Programs) (_ *Runner, err error) {
 	}
 	return r, nil
 }
+
+// ErrNeedsPrograms means that an agent with a client of its own was to play where
+// there is no server that it could start.
+var ErrNeedsPrograms = errors.New("the agent brings its own MCP client, and that needs real programs")
 
 // With returns the runner for another agent. It shares the first one's files.
 func (r *Runner) With(agent Agent) *Runner {
@@ -61,6 +68,7 @@ type Result struct {
 	Fault    string        `json:"fault,omitempty"` // what kept the trial from its end
 	Happened []string      `json:"happened"`        // the agent's calls, by the audit log
 	Turns    []Turn        `json:"turns"`
+	Usage    *Usage        `json:"usage,omitempty"` // where the agent has a model and counts
 	Took     time.Duration `json:"took_ns"`
 }
 
@@ -87,6 +95,10 @@ func (r *Runner) Run(ctx context.Context, s Scenario) Result {
 	result := Result{Scenario: s.ID, Checks: []Check{}, Happened: []string{}, Turns: []Turn{}}
 	if r.programs != nil && s.movesClock() {
 		result.Skipped = "it moves the clock, which real programs can't be told"
+		return result
+	}
+	if _, own := r.agent.(OwnClient); own && s.LoseAnswer != "" {
+		result.Skipped = "it loses an answer, which an agent's own MCP client can't be told"
 		return result
 	}
 	if err := r.play(ctx, s, &result); err != nil {
@@ -180,7 +192,13 @@ func (r *Runner) converse(ctx context.Context, s Scenario, st stage, result *Res
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, talk.Close()) }()
+	defer func() {
+		if spender, ok := talk.(Spender); ok {
+			usage := spender.Usage()
+			result.Usage = &usage
+		}
+		err = errors.Join(err, talk.Close())
+	}()
 	for _, step := range s.Messages {
 		switch {
 		case step.Say != "":

@@ -1,6 +1,7 @@
 package evals
 
 import (
+	"cmp"
 	"context"
 	"sync"
 )
@@ -12,6 +13,7 @@ type ScenarioReport struct {
 	Category string   `json:"category"`
 	Skipped  string   `json:"skipped,omitempty"`
 	Passed   int      `json:"passed"` // trials
+	Usage    *Usage   `json:"usage,omitempty"`
 	Trials   []Result `json:"trials"`
 }
 
@@ -24,6 +26,7 @@ type Report struct {
 	Skipped   int              `json:"skipped"`
 	Score     int              `json:"score"` // checks
 	Checks    int              `json:"checks"`
+	Usage     *Usage           `json:"usage,omitempty"` // of an agent that has a model and counts
 	// PassHat is pass^k for k from 1 to the number of trials: the chance that k
 	// trials of a scenario, drawn at random, all pass, over the scenarios.
 	PassHat []float64 `json:"pass_hat"`
@@ -78,6 +81,7 @@ func (r *Report) count() {
 			if t.Passed {
 				s.Passed++
 			}
+			s.Usage, r.Usage = plus(s.Usage, t.Usage), plus(r.Usage, t.Usage)
 			r.Score, r.Checks = r.Score+t.Score, r.Checks+len(t.Checks)
 		}
 		if s.Passed == len(s.Trials) {
@@ -92,6 +96,15 @@ func (r *Report) count() {
 	for k := range r.PassHat {
 		r.PassHat[k] /= float64(max(played, 1))
 	}
+}
+
+// plus adds to a sum that there may not be.
+func plus(sum, more *Usage) *Usage {
+	if sum == nil || more == nil {
+		return cmp.Or(sum, more)
+	}
+	total := sum.Add(*more)
+	return &total
 }
 
 // drawn is how many ways there are to draw k of n.

@@ -12,11 +12,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"countersign/evals"
+	"countersign/evals/api"
 )
 
 type options struct {
 	agent, only      string
+	model, states    string
+	record, replayed string
 	repeat, parallel int
+	steps            int
 	stdio, json      bool
 	files            []string
 }
@@ -34,7 +38,13 @@ retail plays 405 calls of a retail benchmark, as its customers and as strangers.
 func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags := pflag.NewFlagSet("countersign-evals", pflag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.agent, "agent", "replay", "who answers the customers: `replay`, what was recorded")
+	flags.StringVar(&o.agent, "agent", replayAgent, "`who` answers the customers: replay repeats what was recorded, api is a model (ANTHROPIC_API_KEY, ANTHROPIC_BASE_URL), claude your Claude Code")
+	flags.StringVar(&o.model, "model", "", "whom api asks (default "+api.DefaultModel+"), or claude in its own words")
+	flags.IntVar(&o.steps, "steps", 0, fmt.Sprintf("api: most requests for one message (default %d)", api.DefaultSteps))
+	flags.StringVar(&o.record, "record", "", "api: a `folder` for recordings of what passed (default evals/recordings/MODEL)")
+	flags.Lookup("record").NoOptDefVal = recordDefault
+	flags.StringVar(&o.replayed, "recordings", "", "replay: a `folder` that --record wrote")
+	flags.StringVar(&o.states, "state", "", "api: a `folder` for each conversation as JSON; every reply begins from there")
 	flags.StringVar(&o.only, "only", "", "only scenarios whose id, title or category matches this `regexp`")
 	flags.IntVar(&o.repeat, "repeat", 1, "play each `k` times and report pass^k")
 	flags.IntVar(&o.parallel, "parallel", runtime.GOMAXPROCS(0), "how many to play at once")
@@ -53,6 +63,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		return o, usageError{errors.New("--repeat and --parallel count from 1")}
 	}
 	o.files = flags.Args()
+	if err := o.fits(); err != nil {
+		return o, usageError{err}
+	}
 	return o, nil
 }
 

@@ -54,11 +54,6 @@ func main() {
 // usageError is a command line that can't be meant.
 type usageError struct{ error }
 
-// agents are the ones to choose from.
-var agents = map[string]func() (evals.Agent, error){
-	"replay": func() (evals.Agent, error) { return evals.NewReplay(evals.Recordings()), nil },
-}
-
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	o, err := parse(args, stderr)
 	if err != nil {
@@ -72,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err erro
 
 // retail plays the retail suite.
 func (o options) retail(ctx context.Context, stdout, stderr io.Writer) error {
-	if len(o.files) > 1 || o.stdio || o.repeat != 1 || o.agent != "replay" {
+	if len(o.files) > 1 || o.stdio || o.repeat != 1 || o.agent != replayAgent {
 		return usageError{errors.New("retail takes --only, --parallel and --json alone")}
 	}
 	only, err := o.picks()
@@ -102,11 +97,7 @@ func (o options) play(ctx context.Context, stdout, stderr io.Writer) (err error)
 	if err != nil {
 		return err
 	}
-	newAgent, ok := agents[o.agent]
-	if !ok {
-		return usageError{fmt.Errorf("no agent is named %q", o.agent)}
-	}
-	agent, err := newAgent()
+	agent, err := o.newAgent()
 	if err != nil {
 		return err
 	}
@@ -117,6 +108,9 @@ func (o options) play(ctx context.Context, stdout, stderr io.Writer) (err error)
 		}
 	}
 	runner, err := evals.NewRunner(agent, programs)
+	if errors.Is(err, evals.ErrNeedsPrograms) {
+		return usageError{fmt.Errorf("--agent %s needs --stdio", o.agent)}
+	}
 	if err != nil {
 		return err
 	}
@@ -137,6 +131,9 @@ func (o options) play(ctx context.Context, stdout, stderr io.Writer) (err error)
 		err = printJSON(stdout, report)
 	} else {
 		report.Print(colorprofile.NewWriter(stdout, os.Environ()), time.Since(began))
+	}
+	if o.record != "" && err == nil {
+		err = o.keep(ctx, runner, agent, scenarios, report, stderr)
 	}
 	if err == nil && report.Failed > 0 {
 		err = errFailed

@@ -34,8 +34,14 @@ func TestMain(m *testing.M) {
 // run runs the program and returns what it printed and its exit code.
 func run(t *testing.T, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
+	return runWith(t, nil, args...)
+}
+
+// runWith is run with more environment.
+func runWith(t *testing.T, env []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
 	cmd := exec.Command(program, args...)
-	cmd.Env = []string{"CLAUDECODE=1", "COUNTERSIGN_KEY=not a key"} // neither may matter
+	cmd.Env = append([]string{"CLAUDECODE=1", "COUNTERSIGN_KEY=not a key"}, env...) // neither may matter
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err := cmd.Run()
@@ -114,6 +120,13 @@ func TestUsage(t *testing.T) {
 		{"--only nothing-like-this", 2, "no scenario is meant"},
 		{"--repeat 0", 2, "count from 1"},
 		{"--what", 2, "unknown flag: --what"},
+		{"--agent api", 2, "no API key: set ANTHROPIC_API_KEY"},
+		{"--agent claude --stdio", 2, "no claude on the PATH"},
+		{"--record=x", 2, "are for --agent api"},
+		{"--agent claude --state x", 2, "are for --agent api"},
+		{"--agent api --recordings x", 2, "is for --agent replay"},
+		{"--model x", 2, "--model is for"},
+		{"--agent api --steps -1", 2, "counts from 1"},
 		{"retail --stdio", 2, "retail takes"},
 		{"missing.yaml", 1, "missing.yaml: no such file"},
 		{"--help", 0, "Usage: countersign-evals"},
