@@ -18,8 +18,13 @@ import (
 // What Claude Code can fail with.
 var (
 	ErrNotConnected = errors.New("claude didn't connect to the server")
+	ErrLogin        = errors.New("claude's login or key isn't accepted: start claude and log in, or check ANTHROPIC_API_KEY")
 	ErrFailed       = errors.New("claude failed")
 )
+
+// loginTries is how often Claude Code may be turned away: a login may be renewed
+// once, and it would go on for minutes.
+const loginTries = 3
 
 // conversation is one session of Claude Code; each message is a process.
 type conversation struct {
@@ -35,6 +40,9 @@ type event struct {
 	Subtype    string                          `json:"subtype"`
 	Session    string                          `json:"session_id"`
 	MCPServers []struct{ Name, Status string } `json:"mcp_servers"`
+	// Of a line about a request that is repeated:
+	Attempt int    `json:"attempt"`
+	Error   string `json:"error"`
 	// Of the last line:
 	IsError bool     `json:"is_error"`
 	Result  string   `json:"result"`
@@ -93,6 +101,8 @@ func (c *conversation) read(stdout io.Reader) (last *event, err error) {
 				if err := connected(e); err != nil {
 					return last, err
 				}
+			case e.Subtype == "api_retry" && e.Error == "authentication_failed" && e.Attempt >= loginTries:
+				return last, ErrLogin
 			case e.Type == "result":
 				last = &e
 			}

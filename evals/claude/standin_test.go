@@ -43,6 +43,11 @@ func standIn(how string) int {
 	case "is not connected":
 		say(map[string]any{"type": "system", "subtype": "init", "mcp_servers": []any{map[string]any{"name": "countersign", "status": "failed"}}})
 		select {} // it would go on; nobody waits for it
+	case "is turned away":
+		for attempt := range 3 {
+			say(map[string]any{"type": "system", "subtype": "api_retry", "attempt": attempt + 1, "error": "authentication_failed"})
+		}
+		select {} // it would go on for minutes
 	case "is not logged in":
 		say(map[string]any{"type": "result", "subtype": "success", "is_error": true, "result": "Invalid API key · Please run /login"})
 		return 1
@@ -128,6 +133,7 @@ func TestSaysWhatClaudeFailsWith(t *testing.T) {
 		"crashes":          "claude failed: exit status 134: out of memory",
 		"babbles":          "a line that isn't JSON",
 		"is not connected": "claude didn't connect to the server",
+		"is turned away":   "login or key isn't accepted",
 		"is not logged in": "Please run /login",
 		"is cut":           "a line that isn't JSON",
 		"says nothing":     "without a word",
