@@ -44,7 +44,7 @@ func (r *Runner) RunAll(ctx context.Context, scenarios []Scenario, repeat, paral
 	for i, s := range scenarios {
 		report.Scenarios[i] = ScenarioReport{ID: s.ID, Title: s.Title, Category: s.Category, Trials: make([]Result, repeat)}
 	}
-	for range max(parallel, 1) {
+	for range min(max(parallel, 1), len(scenarios)*repeat) {
 		workers.Go(func() {
 			for t := range trials {
 				result := r.Run(ctx, scenarios[t.scenario])

@@ -59,8 +59,9 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		}
 		return o, usageError{err}
 	}
-	if o.repeat < 1 || o.parallel < 1 {
-		return o, usageError{errors.New("--repeat and --parallel count from 1")}
+	const most = 1000
+	if o.repeat < 1 || o.parallel < 1 || o.repeat > most || o.parallel > most {
+		return o, usageError{fmt.Errorf("--repeat and --parallel take 1 to %d", most)}
 	}
 	o.files = flags.Args()
 	if err := o.fits(); err != nil {
