@@ -161,30 +161,14 @@ func succeed(path string, opts store.Options, tool, arguments string) error {
 
 // approve is the manager's yes to the oldest request that waits, or that was
 // decided already.
-func approve(path string, opts store.Options) (err error) {
-	db, err := store.Open(path, opts)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	rules, err := tools.NewRulebook(context.Background(), db, nil)
-	if err != nil {
-		return err
-	}
-	var all []store.Approval
-	err = db.View(context.Background(), func(v *store.View) (err error) {
-		all, err = v.Approvals(true)
+func approve(path string, opts store.Options) error {
+	return manage(path, opts, (*store.View).Approvals, func(office settle.Office, id string) error {
+		_, err := office.Approve(context.Background(), id, "", "")
+		if refused := (*settle.Error)(nil); errors.As(err, &refused) && refused.Code == settle.AlreadyDecided {
+			err = nil
+		}
 		return err
 	})
-	if err != nil || len(all) == 0 {
-		return errors.Join(err, errors.New("nothing waits"))
-	}
-	office := settle.Office{DB: db, Rules: rules, Caller: tools.Caller{Token: managerToken, Door: audit.CLI, Session: "test"}}
-	_, err = office.Approve(context.Background(), all[0].ID, "", "")
-	if refused := (*settle.Error)(nil); errors.As(err, &refused) && refused.Code == settle.AlreadyDecided {
-		err = nil
-	}
-	return err
 }
 
 // importLines imports lines in the native format as the manager.

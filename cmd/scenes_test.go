@@ -286,8 +286,8 @@ func keyAnswered(path string) error {
 	return errors.Join(shopAt(path), succeed(path, store.Options{}, "request_human", keyForm(0)), answerKey(path, store.Options{}))
 }
 
-// manage runs an operator's work on the oldest request.
-func manage(path string, opts store.Options, work func(office settle.Office, id string) error) (err error) {
+// manage runs an operator's work on the oldest of what asked lists.
+func manage(path string, opts store.Options, asked func(*store.View, bool) ([]store.Approval, error), work func(office settle.Office, id string) error) (err error) {
 	db, err := store.Open(path, opts)
 	if err != nil {
 		return err
@@ -299,7 +299,7 @@ func manage(path string, opts store.Options, work func(office settle.Office, id 
 	}
 	var all []store.Approval
 	err = db.View(context.Background(), func(v *store.View) (err error) {
-		all, err = v.Requests(true)
+		all, err = asked(v, true)
 		return err
 	})
 	if err != nil || len(all) == 0 {
@@ -310,7 +310,7 @@ func manage(path string, opts store.Options, work func(office settle.Office, id 
 
 // answerKey answers the request, or finds it answered.
 func answerKey(path string, opts store.Options) error {
-	return manage(path, opts, func(office settle.Office, id string) error {
+	return manage(path, opts, (*store.View).Requests, func(office settle.Office, id string) error {
 		_, err := office.Answer(context.Background(), id, map[string]string{"CARRIER_KEY": "key-12345678"}, "")
 		if refused := (*settle.Error)(nil); errors.As(err, &refused) && refused.Code == settle.AlreadyDecided {
 			err = nil
@@ -323,7 +323,7 @@ func answerKey(path string, opts store.Options) error {
 // written.
 func collectKey(path string, opts store.Options) error {
 	var id string
-	err := manage(path, store.Options{}, func(_ settle.Office, oldest string) error {
+	err := manage(path, store.Options{}, (*store.View).Requests, func(_ settle.Office, oldest string) error {
 		id = oldest
 		return nil
 	})
@@ -341,7 +341,7 @@ func collectKey(path string, opts store.Options) error {
 }
 
 func rotate(path string, opts store.Options) error {
-	return manage(path, opts, func(office settle.Office, _ string) error {
+	return manage(path, opts, (*store.View).Requests, func(office settle.Office, _ string) error {
 		_, err := office.RotateKey(context.Background())
 		return err
 	})

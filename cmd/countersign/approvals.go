@@ -1,15 +1,14 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
-	"countersign/policy"
 	"countersign/policy/money"
 	"countersign/store"
 	"countersign/tools"
@@ -27,12 +26,7 @@ func (a *app) approvalsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what waits, oldest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "approvals list", policy.Staff); err != nil {
-					return err
-				}
-				return office.DB.View(ctx, func(v *store.View) error { return a.listApprovals(v, all, asJSON) })
-			})
+			return a.look(cmd, "approvals list", func(_ *settle.Office, v *store.View) error { return a.listApprovals(v, all, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also those that are decided or expired")
@@ -52,11 +46,7 @@ func (a *app) listApprovals(v *store.View, all, asJSON bool) error {
 			return err
 		}
 		views = append(views, view)
-		when := ago(ap.Created, v.Now)
-		if ap.State == store.Pending {
-			when += ", " + span(ap.Expires.Sub(v.Now)) + " left"
-		}
-		rows = append(rows, []string{ap.ID, ap.OrderID, decidedAmount(ap), stateWord(ap.State), ap.AskedByName, when})
+		rows = append(rows, []string{ap.ID, ap.OrderID, decidedAmount(ap), stateWord(ap.State), ap.AskedByName, askedWhen(ap, v.Now)})
 	}
 	switch {
 	case asJSON:
@@ -74,11 +64,8 @@ func (a *app) approvalsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show one request in full", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "approvals show", policy.Staff); err != nil {
-					return err
-				}
-				return a.showApproval(ctx, office.DB, args[0], asJSON)
+			return a.look(cmd, "approvals show", func(_ *settle.Office, v *store.View) error {
+				return a.showApproval(v, args[0], asJSON)
 			})
 		},
 	}
@@ -86,25 +73,41 @@ func (a *app) approvalsShow() *cobra.Command {
 	return cmd
 }
 
-func (a *app) showApproval(ctx context.Context, db *store.DB, id string, asJSON bool) error {
-	return db.View(ctx, func(v *store.View) error {
-		ap, err := v.Approval(id)
-		if errors.Is(err, store.ErrNotFound) {
-			return notFound("no approval has this id; see countersign approvals list --all")
-		}
-		if err != nil {
-			return err
-		}
-		view, err := viewApproval(v, ap)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return printJSON(a.out, view)
-		}
-		a.printApproval(view, ap, v)
-		return nil
-	})
+func (a *app) showApproval(v *store.View, id string, asJSON bool) error {
+	ap, err := v.Approval(id)
+	if errors.Is(err, store.ErrNotFound) {
+		return notFound("no approval has this id; see countersign approvals list --all")
+	}
+	if err != nil {
+		return err
+	}
+	view, err := viewApproval(v, ap)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(a.out, view)
+	}
+	a.printApproval(view, ap, v)
+	return nil
+}
+
+// askedWhen says in a list when something was asked of a human, and how long it
+// still waits.
+func askedWhen(ap store.Approval, now time.Time) string {
+	when := ago(ap.Created, now)
+	if ap.State == store.Pending {
+		when += ", " + span(ap.Expires.Sub(now)) + " left"
+	}
+	return when
+}
+
+// expiresWhen says when it expires, or has; "" for what was decided.
+func expiresWhen(ap store.Approval, now time.Time) string {
+	if ap.State != store.Pending && ap.State != store.Expired {
+		return ""
+	}
+	return ago(ap.Expires, now) + " (" + stampText(ap.Expires) + ")"
 }
 
 // approvalView is a request as an operator sees it.
@@ -183,10 +186,6 @@ func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View)
 	if args.Reason != "" {
 		reason = fmt.Sprintf("%q (written by the model)", args.Reason)
 	}
-	expires := ""
-	if ap.State == store.Pending || ap.State == store.Expired {
-		expires = ago(ap.Expires, v.Now) + " (" + view.ExpiresAt + ")"
-	}
 	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.ApprovalID), stateWord(view.State), decidedAmount(ap))
 	printFields(a.out, a.columns(), [][2]string{
 		{"tool", view.Tool},
@@ -195,7 +194,7 @@ func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View)
 		{"why", strings.Join(view.Reasons, "; ")},
 		{"reason", reason},
 		{"asked", view.AskedBy + ", " + ago(ap.Created, v.Now) + " (" + view.AskedAt + ")"},
-		{"expires", expires},
+		{"expires", expiresWhen(ap, v.Now)},
 		{"policy", view.Policy},
 		{"decided", strings.TrimSuffix(view.DecidedBy+" "+view.DecidedAt, " ")},
 		{"approved", amountText(ap.ApprovedAmount, ap.Currency)},

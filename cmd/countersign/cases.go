@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"countersign/policy"
 	"countersign/store"
 	"countersign/tools/settle"
 )
@@ -92,12 +91,7 @@ func (a *app) caseList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List open cases, oldest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "case list", policy.Staff); err != nil {
-					return err
-				}
-				return office.DB.View(ctx, func(v *store.View) error { return a.listCases(v, asJSON) })
-			})
+			return a.look(cmd, "case list", func(_ *settle.Office, v *store.View) error { return a.listCases(v, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")

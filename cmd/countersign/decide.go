@@ -87,21 +87,21 @@ func (a *app) confirmDecision(ctx context.Context, office *settle.Office, id, ve
 func (a *app) showBeforeDeciding(ctx context.Context, db *store.DB, id string) (waits bool, err error) {
 	err = db.View(ctx, func(v *store.View) error {
 		ap, err := v.Approval(id)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
 		waits = ap.State == store.Pending
-		return err
+		return a.showApproval(v, id, false)
 	})
-	if errors.Is(err, store.ErrNotFound) {
-		return false, nil
-	}
-	if err == nil {
-		err = a.showApproval(ctx, db, id, false)
-	}
 	return waits, err
 }
 
 func (a *app) printDecision(ctx context.Context, office *settle.Office, decided store.Approval, asJSON bool) error {
 	if asJSON {
-		return a.showApproval(ctx, office.DB, decided.ID, true)
+		return office.DB.View(ctx, func(v *store.View) error { return a.showApproval(v, decided.ID, true) })
 	}
 	fmt.Fprintf(a.out, "%s  %s by %s", bold.Render(decided.ID), stateWord(decided.State), decided.DecidedByName)
 	if decided.State == store.Approved {

@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"countersign/approvals"
-	"countersign/policy"
 	"countersign/store"
 	"countersign/tools"
 	"countersign/tools/settle"
@@ -63,12 +62,7 @@ func (a *app) requestsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List what waits for an answer, oldest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "requests list", policy.Staff); err != nil {
-					return err
-				}
-				return office.DB.View(ctx, func(v *store.View) error { return a.listRequests(v, all, asJSON) })
-			})
+			return a.look(cmd, "requests list", func(_ *settle.Office, v *store.View) error { return a.listRequests(v, all, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "also those that are answered, declined or expired")
@@ -88,11 +82,7 @@ func (a *app) listRequests(v *store.View, all, asJSON bool) error {
 			return err
 		}
 		views = append(views, view)
-		when := ago(ap.Created, v.Now)
-		if ap.State == store.Pending {
-			when += ", " + span(ap.Expires.Sub(v.Now)) + " left"
-		}
-		rows = append(rows, []string{ap.ID, stateWord(view.State), visibleLine(view.Category), ap.AskedByName, when, visibleLine(view.Title)})
+		rows = append(rows, []string{ap.ID, stateWord(view.State), visibleLine(view.Category), ap.AskedByName, askedWhen(ap, v.Now), visibleLine(view.Title)})
 	}
 	switch {
 	case asJSON:
@@ -110,11 +100,8 @@ func (a *app) requestsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show one request with its form", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "requests show", policy.Staff); err != nil {
-					return err
-				}
-				_, err := a.showRequest(ctx, office, args[0], asJSON)
+			return a.look(cmd, "requests show", func(_ *settle.Office, v *store.View) error {
+				_, err := a.showRequest(v, args[0], asJSON)
 				return err
 			})
 		},
@@ -123,30 +110,30 @@ func (a *app) requestsShow() *cobra.Command {
 	return cmd
 }
 
-func (a *app) showRequest(ctx context.Context, office *settle.Office, id string, asJSON bool) (view requestView, err error) {
-	err = office.DB.View(ctx, func(v *store.View) error {
-		ap, err := v.Request(id)
-		if errors.Is(err, store.ErrNotFound) {
-			return notFound("no request has this id; see countersign requests list --all")
-		}
-		if err != nil {
-			return err
-		}
-		if view, err = viewRequest(v, ap); err != nil {
-			return err
-		}
-		if asJSON {
-			return printJSON(a.out, view)
-		}
-		a.printRequest(view, ap, v)
-		return nil
-	})
-	return view, err
+func (a *app) showRequest(v *store.View, id string, asJSON bool) (view requestView, err error) {
+	ap, err := v.Request(id)
+	if errors.Is(err, store.ErrNotFound) {
+		return view, notFound("no request has this id; see countersign requests list --all")
+	}
+	if err != nil {
+		return view, err
+	}
+	if view, err = viewRequest(v, ap); err != nil {
+		return view, err
+	}
+	if asJSON {
+		return view, printJSON(a.out, view)
+	}
+	a.printRequest(view, ap, v)
+	return view, nil
 }
 
 // showWaiting prints a request, if there is one, and reports whether it waits.
 func (a *app) showWaiting(ctx context.Context, office *settle.Office, id string) (view requestView, waits bool, err error) {
-	view, err = a.showRequest(ctx, office, id, false)
+	err = office.DB.View(ctx, func(v *store.View) (err error) {
+		view, err = a.showRequest(v, id, false)
+		return err
+	})
 	if refused := (*settle.Error)(nil); errors.As(err, &refused) {
 		return view, false, nil // the office says so too, and keeps a record
 	}
@@ -155,15 +142,11 @@ func (a *app) showWaiting(ctx context.Context, office *settle.Office, id string)
 
 // printRequest shows the whole request. The model wrote all of the form.
 func (a *app) printRequest(view requestView, ap store.Approval, v *store.View) {
-	expires := ""
-	if ap.State == store.Pending || ap.State == store.Expired {
-		expires = ago(ap.Expires, v.Now) + " (" + view.ExpiresAt + ")"
-	}
 	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.RequestID), stateWord(view.State), faint.Render("(written by the model)"))
 	fields := [][2]string{
 		{"title", tools.Visible(view.Title)}, {"to do", tools.Visible(view.Instructions)}, {"context", tools.Visible(view.Context)},
 		{"category", tools.Visible(view.Category)}, {"customer", view.CustomerID},
-		{"asked", view.AskedBy + ", " + ago(ap.Created, v.Now) + " (" + view.AskedAt + ")"}, {"expires", expires},
+		{"asked", view.AskedBy + ", " + ago(ap.Created, v.Now) + " (" + view.AskedAt + ")"}, {"expires", expiresWhen(ap, v.Now)},
 		{"decided", strings.TrimSpace(view.DecidedBy + " " + view.DecidedAt)}, {"collected", view.CollectedAt},
 		{"note", tools.Visible(view.Note)},
 	}
@@ -231,8 +214,10 @@ func (a *app) requestsDecline() *cobra.Command {
 
 func (a *app) printAnswered(ctx context.Context, office *settle.Office, decided store.Approval, asJSON bool) error {
 	if asJSON {
-		_, err := a.showRequest(ctx, office, decided.ID, true)
-		return err
+		return office.DB.View(ctx, func(v *store.View) error {
+			_, err := a.showRequest(v, decided.ID, true)
+			return err
+		})
 	}
 	fmt.Fprintf(a.out, "%s  %s by %s\n", bold.Render(decided.ID), stateWord(decided.StateWord()), decided.DecidedByName)
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"countersign/policy"
 	"countersign/store"
 	"countersign/tools"
 	"countersign/tools/settle"
@@ -111,20 +110,15 @@ func (a *app) ticketsShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show ID", Short: "Show one ticket with its replies", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "tickets show", policy.Staff); err != nil {
+			return a.look(cmd, "tickets show", func(_ *settle.Office, v *store.View) error {
+				t, err := v.Ticket(args[0])
+				if errors.Is(err, store.ErrNotFound) {
+					return notFound("no ticket has this id; see countersign tickets list --all")
+				}
+				if err != nil {
 					return err
 				}
-				return office.DB.View(ctx, func(v *store.View) error {
-					t, err := v.Ticket(args[0])
-					if errors.Is(err, store.ErrNotFound) {
-						return notFound("no ticket has this id; see countersign tickets list --all")
-					}
-					if err != nil {
-						return err
-					}
-					return a.printTicket(v, t, asJSON)
-				})
+				return a.printTicket(v, t, asJSON)
 			})
 		},
 	}

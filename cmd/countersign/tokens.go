@@ -116,12 +116,7 @@ func (a *app) tokensList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list", Short: "List who may call, oldest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				if err := office.Permit(ctx, "tokens list", policy.Staff); err != nil {
-					return err
-				}
-				return office.DB.View(ctx, func(v *store.View) error { return a.listTokens(v, asJSON) })
-			})
+			return a.look(cmd, "tokens list", func(_ *settle.Office, v *store.View) error { return a.listTokens(v, asJSON) })
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
