@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +56,7 @@ func (tx *Tx) SetAddress(orderID string, a policy.Address, principalID string) e
 func (v *View) AddressChangesSince(s Since) (changes []AddressChange, err error) {
 	err = v.rows(`select c.seq, c.order_id, c.customer, c.old_address, c.new_address, p.name, c.created_at
 		from address_changes c join principals p on p.id = c.changed_by
-		where c.seq > ? and c.created_at >= ? order by c.seq`, []any{s.Seq, s.from()}, func(rows *sql.Rows) error {
+		where c.seq > ? and c.created_at >= ? order by c.seq`, []any{s.Seq, s.from()}, func(rows scanner) error {
 		var c AddressChange
 		var before, after string
 		if err := rows.Scan(&c.Seq, &c.OrderID, &c.Customer, &before, &after, &c.By, into(&c.Created)); err != nil {

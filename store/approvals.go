@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,7 +52,7 @@ const selectApprovals = `select a.seq, a.id, a.tool, a.arguments, coalesce(a.cus
 	from approvals a join principals p on p.id = a.asked_by left join principals d on d.id = a.decided_by where `
 
 func (v *View) approvals(where string, args ...any) (approvals []Approval, err error) {
-	err = v.rows(selectApprovals+where, args, func(rows *sql.Rows) error {
+	err = v.rows(selectApprovals+where, args, func(rows scanner) error {
 		var a Approval
 		var arguments, reasons, result string
 		err := rows.Scan(&a.Seq, &a.ID, &a.Tool, &arguments, &a.Customer, &a.OrderID,

@@ -54,7 +54,7 @@ func (v *View) postings(terms []string) (map[string][]byte, error) {
 	packed := map[string][]byte{}
 	err := v.rows(`select term, postings from article_terms
 		where block in (select article / ? from article_index) and term in (select value from json_each(?))`,
-		[]any{articlesPerBlock, list(terms)}, func(rows *sql.Rows) error {
+		[]any{articlesPerBlock, list(terms)}, func(rows scanner) error {
 			var term string
 			var postings sql.RawBytes
 			err := rows.Scan(&term, &postings)

@@ -80,7 +80,7 @@ func (v *View) AuditRows(f AuditFilter, yield func(AuditRow) error) error {
 	if f.Last > 0 { // backwards from the end, as far as needed
 		query, args = "select * from ("+query+" desc limit ?8) order by seq", append(args, f.Last)
 	}
-	return v.rows(query, args, func(rows *sql.Rows) error {
+	return v.rows(query, args, func(rows scanner) error {
 		var r AuditRow
 		err := rows.Scan(&r.Seq, &r.At, &r.Actor, &r.ActorKind, &r.Role, &r.Door, &r.Session, &r.Client,
 			&r.Customer, &r.Action, &r.OrderID, &r.ApprovalID, &r.Amount, &r.Currency, &r.Outcome, &r.Code,
@@ -117,7 +117,7 @@ func (v *View) AuditLinks(yield func(AuditLink) error) error {
 		parts = append(parts, "ifnull(octet_length("+column+"), 0), ':', "+column)
 	}
 	query := "select seq, prev_hash, hash, concat(" + strings.Join(parts, ", ") + ") from audit order by seq"
-	return v.rows(query, nil, func(rows *sql.Rows) error {
+	return v.rows(query, nil, func(rows scanner) error {
 		var link AuditLink
 		var hashed sql.RawBytes
 		if err := rows.Scan(&link.Seq, &link.PrevHash, &link.Hash, &hashed); err != nil {

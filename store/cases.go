@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -40,7 +39,7 @@ func (v *View) OpenCase(principal string) (Case, error) {
 func (v *View) OpenCases() (cases []Case, err error) {
 	err = v.rows(`select c.id, c.principal, p.name, c.customer, c.opened_by, o.name, c.opened_at, c.expires_at
 		from cases c join principals p on p.id = c.principal join principals o on o.id = c.opened_by
-		where c.closed_at is null and c.expires_at > ? order by c.seq`, []any{stamp(v.Now)}, func(rows *sql.Rows) error {
+		where c.closed_at is null and c.expires_at > ? order by c.seq`, []any{stamp(v.Now)}, func(rows scanner) error {
 		var c Case
 		defer func() { cases = append(cases, c) }()
 		return rows.Scan(&c.ID, &c.Principal, &c.PrincipalName, &c.Customer, &c.OpenedBy, &c.OpenedByName,

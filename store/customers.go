@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"database/sql"
 	"errors"
 	"slices"
 	"strings"
@@ -65,7 +64,7 @@ func (v *View) customersByEmail(email string) ([]Customer, error) {
 }
 
 func (v *View) customers(where string, args ...any) (found []Customer, err error) {
-	err = v.rows(selectCustomer+"id is not null and "+where, args, func(rows *sql.Rows) error {
+	err = v.rows(selectCustomer+"id is not null and "+where, args, func(rows scanner) error {
 		var c Customer
 		defer func() { found = append(found, c) }()
 		return rows.Scan(customerFields(&c)...)

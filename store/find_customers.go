@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"strings"
 
@@ -25,7 +24,7 @@ func (v *View) FindCustomers(text string, limit int) (found []Customer, more int
 	}
 	var exact, partly []Customer
 	count := 0
-	err = v.rows(selectCustomer+"id is not null order by rowid", nil, func(rows *sql.Rows) error {
+	err = v.rows(selectCustomer+"id is not null order by rowid", nil, func(rows scanner) error {
 		var c Customer
 		if err := rows.Scan(customerFields(&c)...); err != nil {
 			return err
@@ -67,7 +66,7 @@ func (v *View) newSearch(text string) (s search, err error) {
 	if !ok {
 		return s, nil
 	}
-	err = v.rows("select customer from orders where number = ?1 or digits = ?1", []any{number}, func(rows *sql.Rows) error {
+	err = v.rows("select customer from orders where number = ?1 or digits = ?1", []any{number}, func(rows scanner) error {
 		var key string
 		defer func() { s.owners[key] = true }()
 		return rows.Scan(&key)

@@ -17,7 +17,7 @@ const faultsShown = 20
 // Faults returns what SQLite's own check finds wrong in the whole file: nothing
 // in a whole one, and no more than is worth reading.
 func (v *View) Faults(ctx context.Context) (faults []string, err error) {
-	err = v.findings(ctx, fmt.Sprintf("pragma integrity_check(%d)", faultsShown), func(rows *sql.Rows) error {
+	err = v.findings(ctx, fmt.Sprintf("pragma integrity_check(%d)", faultsShown), func(rows scanner) error {
 		var text string
 		err := rows.Scan(&text)
 		if text != "ok" {
@@ -31,7 +31,7 @@ func (v *View) Faults(ctx context.Context) (faults []string, err error) {
 // Dangling returns which rows refer to others that aren't there: none in a
 // sound database, and no more than are worth reading.
 func (v *View) Dangling(ctx context.Context) (rows []string, err error) {
-	err = v.findings(ctx, "pragma foreign_key_check", func(found *sql.Rows) error {
+	err = v.findings(ctx, "pragma foreign_key_check", func(found scanner) error {
 		var table, parent string
 		var row sql.NullInt64 // none in a table without row ids
 		var key int
@@ -50,7 +50,7 @@ func (v *View) Dangling(ctx context.Context) (rows []string, err error) {
 
 // findings calls scan for what a long check finds. Unlike other reading it ends
 // with ctx.
-func (v *View) findings(ctx context.Context, pragma string, scan func(*sql.Rows) error) (err error) {
+func (v *View) findings(ctx context.Context, pragma string, scan func(scanner) error) (err error) {
 	rows, err := v.conn.sql.QueryContext(ctx, pragma)
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -111,7 +110,7 @@ func (v *View) order(where string, args ...any) (o Order, err error) {
 
 func (v *View) lines(o *Order) error {
 	return v.rows("select sku, title, quantity, unit_price from order_items where order_id = ? order by line",
-		[]any{o.ID}, func(rows *sql.Rows) error {
+		[]any{o.ID}, func(rows scanner) error {
 			var item Item
 			defer func() { o.Items = append(o.Items, item) }()
 			return rows.Scan(&item.SKU, &item.Title, &item.Quantity, &item.UnitPrice)
@@ -136,7 +135,7 @@ func orderFields(o *Order) []any {
 // details, and how many there are in all.
 func (v *View) Orders(customer string, limit int) (orders []Order, count int, err error) {
 	err = v.rows("select "+orderColumns+` from orders where customer = ? order by placed_at desc, id limit ?`,
-		[]any{customer, limit}, func(rows *sql.Rows) error {
+		[]any{customer, limit}, func(rows scanner) error {
 			var o Order
 			defer func() { orders = append(orders, o) }()
 			return rows.Scan(orderFields(&o)...)
@@ -148,7 +147,7 @@ func (v *View) Orders(customer string, limit int) (orders []Order, count int, er
 // OrderIDs returns the ids of all orders, sorted. It is for who compares a small
 // shop with what it was.
 func (v *View) OrderIDs() (ids []string, err error) {
-	err = v.rows("select id from orders order by id", nil, func(rows *sql.Rows) error {
+	err = v.rows("select id from orders order by id", nil, func(rows scanner) error {
 		var id string
 		defer func() { ids = append(ids, id) }()
 		return rows.Scan(&id)

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"fmt"
+	"io"
 	"time"
 )
 
@@ -20,7 +22,8 @@ type pool struct {
 // conn is one connection and its statements by their text.
 type conn struct {
 	sql     *sql.Conn
-	stmts   map[string]*sql.Stmt
+	driver  driver.Conn // the same connection: to run a statement through database/sql costs as much again
+	stmts   map[string]*stmt
 	watcher func(statement string) // nil: nobody watches
 }
 
@@ -65,7 +68,12 @@ func (p *pool) get() (*conn, error) {
 		p.free <- nil
 		return nil, err
 	}
-	return &conn{sql: sqlConn, stmts: map[string]*sql.Stmt{}, watcher: p.watcher}, nil
+	c = &conn{sql: sqlConn, stmts: map[string]*stmt{}, watcher: p.watcher}
+	err = sqlConn.Raw(func(raw any) error {
+		c.driver = raw.(driver.Conn)
+		return nil
+	})
+	return c, err
 }
 
 // put gives a connection back after use that ended with err. One that couldn't
@@ -106,15 +114,86 @@ func (c *conn) drop() {
 	_ = c.close() // of what is closed already
 }
 
-func (c *conn) prepare(query string) (*sql.Stmt, error) {
-	if stmt, ok := c.stmts[query]; ok {
-		return stmt, nil
+// stmt is a prepared statement, and room for what goes in and comes out.
+type stmt struct {
+	driver.Stmt
+	args []driver.Value
+	row  row
+}
+
+func (c *conn) prepare(query string) (*stmt, error) {
+	if s, ok := c.stmts[query]; ok {
+		return s, nil
 	}
-	stmt, err := c.sql.PrepareContext(context.Background(), query)
-	if err == nil {
-		c.stmts[query] = stmt
+	prepared, err := c.driver.Prepare(query)
+	if err != nil {
+		return nil, err
 	}
-	return stmt, err
+	s := &stmt{Stmt: prepared, args: make([]driver.Value, prepared.NumInput())}
+	c.stmts[query] = s
+	return s, nil
+}
+
+// bind converts args to what a driver takes.
+func (s *stmt) bind(args []any) (err error) {
+	if len(args) != len(s.args) {
+		return fmt.Errorf("%d arguments for a statement with %d", len(args), len(s.args))
+	}
+	for i, arg := range args {
+		if s.args[i], err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// exec runs a statement and returns how many rows it changed.
+func (c *conn) exec(query string, args ...any) (int64, error) {
+	c.watched(query)
+	defer c.watched(query)
+	s, err := c.prepare(query)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.bind(args); err != nil {
+		return 0, err
+	}
+	result, err := s.Exec(s.args)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+// query calls each for the rows of a query; a row holds until each returns.
+func (c *conn) query(query string, args []any, each func(row) error) (err error) {
+	c.watched(query)
+	defer c.watched(query)
+	s, err := c.prepare(query)
+	if err != nil {
+		return err
+	}
+	if err := s.bind(args); err != nil {
+		return err
+	}
+	rows, err := s.Query(s.args)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	if s.row == nil {
+		s.row = make(row, len(rows.Columns()))
+	}
+	for {
+		if err := rows.Next(s.row); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		if err := each(s.row); err != nil {
+			return err
+		}
+	}
 }
 
 // watched tells of a statement, before it runs and after it.
@@ -125,11 +204,6 @@ func (c *conn) watched(statement string) {
 }
 
 func (c *conn) run(statement string) error {
-	c.watched(statement)
-	defer c.watched(statement)
-	stmt, err := c.prepare(statement)
-	if err == nil {
-		_, err = stmt.Exec()
-	}
+	_, err := c.exec(statement)
 	return err
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"crypto/rand"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -115,7 +114,7 @@ func principalFields(p *Principal) []any {
 // Principals returns all of them, whether their tokens still hold or not, the
 // oldest first.
 func (v *View) Principals() (all []Principal, err error) {
-	err = v.rows(selectPrincipal+"order by created_at, rowid", nil, func(rows *sql.Rows) error {
+	err = v.rows(selectPrincipal+"order by created_at, rowid", nil, func(rows scanner) error {
 		var p Principal
 		defer func() { all = append(all, p) }()
 		return rows.Scan(principalFields(&p)...)

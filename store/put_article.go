@@ -83,7 +83,7 @@ func (tx *Tx) index(a Article) error {
 	block := a.Number / articlesPerBlock
 	err = tx.rows(`select term, postings from article_terms where block = ? and term in
 		(select value from json_each(?) union select value from json_each(?))`, []any{block, before, list(now)},
-		func(rows *sql.Rows) error {
+		func(rows scanner) error {
 			var term string
 			var postings sql.RawBytes
 			err := rows.Scan(&term, &postings)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -51,7 +50,7 @@ func rebuildDemo(path string, opts Options, seed func(*Tx) error) (err error) {
 func (tx *Tx) dropEverything() error {
 	var drops []string
 	err := tx.rows(`select type, name from sqlite_schema where type in ('trigger', 'table') and name not like 'sqlite_%'
-		order by type = 'table', rowid desc`, nil, func(rows *sql.Rows) error {
+		order by type = 'table', rowid desc`, nil, func(rows scanner) error {
 		var kind, name string
 		err := rows.Scan(&kind, &name)
 		drops = append(drops, fmt.Sprintf("drop %s %q", kind, name))

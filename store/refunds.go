@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"fmt"
 	"time"
 )
@@ -70,7 +69,7 @@ func (v *View) RefundsSince(s Since) ([]Refund, error) {
 }
 
 func (v *View) refunds(where string, args ...any) (refunds []Refund, err error) {
-	err = v.rows(selectRefunds+where, args, func(rows *sql.Rows) error {
+	err = v.rows(selectRefunds+where, args, func(rows scanner) error {
 		var r Refund
 		defer func() { refunds = append(refunds, r) }()
 		return rows.Scan(refundFields(&r)...)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"cmp"
-	"database/sql"
 	"errors"
 	"slices"
 	"time"
@@ -38,7 +37,7 @@ type Scan struct {
 // parcels reads the parcels of an order in the order the shop named them.
 func (v *View) parcels(o *Order) error {
 	err := v.rows("select id, carrier, tracking_number, status, coalesce(eta, ''), delivered_at from shipments where order_id = ?",
-		[]any{o.ID}, func(rows *sql.Rows) error {
+		[]any{o.ID}, func(rows scanner) error {
 			var s Shipment
 			defer func() { o.Parcels = append(o.Parcels, s) }()
 			return rows.Scan(&s.ID, &s.Carrier, &s.TrackingNumber, &s.Status, &s.ETA, into(&s.Delivered))
@@ -53,7 +52,7 @@ func (v *View) parcels(o *Order) error {
 
 func (v *View) parcelItems(s *Shipment) error {
 	return v.rows("select sku, quantity from shipment_items where shipment_id = ? order by line", []any{s.ID},
-		func(rows *sql.Rows) error {
+		func(rows scanner) error {
 			var item ShipmentItem
 			defer func() { s.Items = append(s.Items, item) }()
 			return rows.Scan(&item.SKU, &item.Quantity)
@@ -64,7 +63,7 @@ func (v *View) parcelItems(s *Shipment) error {
 // many there are in all.
 func (v *View) Scans(shipmentID int64, limit int) (scans []Scan, count int, err error) {
 	err = v.rows(`select at, location, status, description, count(*) over () from scans
-		where shipment_id = ? order by place desc limit ?`, []any{shipmentID, limit}, func(rows *sql.Rows) error {
+		where shipment_id = ? order by place desc limit ?`, []any{shipmentID, limit}, func(rows scanner) error {
 		var s Scan
 		defer func() { scans = append([]Scan{s}, scans...) }()
 		return rows.Scan(into(&s.At), &s.Location, &s.Status, &s.Description, &count)

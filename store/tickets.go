@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -36,7 +35,7 @@ const selectTickets = `select seq, id, customer, coalesce(order_id, ''), categor
 	coalesce(previous_ticket, ''), state, filed_by, created_at, closed_at from tickets where `
 
 func (v *View) tickets(where string, args ...any) (tickets []Ticket, err error) {
-	err = v.rows(selectTickets+where, args, func(rows *sql.Rows) error {
+	err = v.rows(selectTickets+where, args, func(rows scanner) error {
 		var t Ticket
 		defer func() { tickets = append(tickets, t) }()
 		return rows.Scan(&t.Seq, &t.ID, &t.Customer, &t.OrderID, &t.Category, &t.Priority, &t.Summary, &t.SummaryKey,
@@ -55,7 +54,7 @@ func (v *View) tickets(where string, args ...any) (tickets []Ticket, err error) 
 
 func (v *View) replies(ticketID string) (replies []Reply, err error) {
 	err = v.rows(`select p.name, r.body, r.created_at from ticket_replies r join principals p on p.id = r.written_by
-		where r.ticket_id = ? order by r.seq`, []any{ticketID}, func(rows *sql.Rows) error {
+		where r.ticket_id = ? order by r.seq`, []any{ticketID}, func(rows scanner) error {
 		var r Reply
 		defer func() { replies = append(replies, r) }()
 		return rows.Scan(&r.By, &r.Body, into(&r.Created))

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"database/sql"
 	"errors"
 	"fmt"
 	"time"
@@ -44,17 +43,7 @@ func (tx *Tx) Savepoint(fn func() (keep bool)) (err error) {
 
 // exec runs a statement and returns how many rows it changed.
 func (tx *Tx) exec(query string, args ...any) (int64, error) {
-	tx.conn.watched(query)
-	defer tx.conn.watched(query)
-	stmt, err := tx.conn.prepare(query)
-	if err != nil {
-		return 0, err
-	}
-	result, err := stmt.Exec(args...)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	return tx.conn.exec(query, args...)
 }
 
 // execOne is exec for statements that must change exactly one row.
@@ -69,36 +58,21 @@ func (tx *Tx) execOne(query string, args ...any) error {
 // row scans the one row that query gives into dest. It returns [ErrNotFound]
 // where there is none.
 func (v *View) row(query string, args []any, dest ...any) error {
-	v.conn.watched(query)
-	defer v.conn.watched(query)
-	stmt, err := v.conn.prepare(query)
-	if err != nil {
-		return err
-	}
-	err = stmt.QueryRow(args...).Scan(dest...)
-	if errors.Is(err, sql.ErrNoRows) {
+	found := false
+	err := v.conn.query(query, args, func(r row) error {
+		if found {
+			return nil // of several the first
+		}
+		found = true
+		return r.Scan(dest...)
+	})
+	if err == nil && !found {
 		return ErrNotFound
 	}
 	return err
 }
 
 // rows calls scan for each row of query.
-func (v *View) rows(query string, args []any, scan func(*sql.Rows) error) error {
-	v.conn.watched(query)
-	defer v.conn.watched(query)
-	stmt, err := v.conn.prepare(query)
-	if err != nil {
-		return err
-	}
-	rows, err := stmt.Query(args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+func (v *View) rows(query string, args []any, scan func(scanner) error) error {
+	return v.conn.query(query, args, func(r row) error { return scan(r) })
 }
