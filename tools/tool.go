@@ -169,6 +169,9 @@ func (p Plan[Out]) erase() plan {
 	return erased
 }
 
+// Waits reports whether a call of the tool may wait for a human.
+func (t *Tool) Waits() bool { return t.wait != nil }
+
 // Schema returns the JSON schema of the tool's arguments.
 func (t *Tool) Schema() json.RawMessage { return t.schema.json }
 

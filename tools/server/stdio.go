@@ -5,13 +5,11 @@ import (
 	"errors"
 	"io"
 	"os"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // ServeStdio is [Serve] on stdin and stdout. From then on os.Stdout is stderr:
 // nothing but the protocol may be on the real one.
-func ServeStdio(ctx context.Context, s *mcp.Server, ending func()) error {
+func ServeStdio(ctx context.Context, s Server, ending func()) error {
 	out := os.Stdout
 	os.Stdout = os.Stderr
 	return Serve(ctx, s, openStdin(), out, ending)
@@ -20,11 +18,12 @@ func ServeStdio(ctx context.Context, s *mcp.Server, ending func()) error {
 // Serve serves one client on a pair of streams until it hangs up or ctx is
 // done, and answers the calls in flight before it returns. ending is called
 // when it begins to wait for those.
-func Serve(ctx context.Context, s *mcp.Server, in io.Reader, out io.Writer, ending func()) error {
+func Serve(ctx context.Context, s Server, in io.Reader, out io.Writer, ending func()) error {
 	p := newPipe(in, out)
+	p.direct = s.Direct
 	p.ending = ending
 	ended := make(chan error, 1)
-	go func() { ended <- s.Run(context.Background(), p) }()
+	go func() { ended <- s.MCP.Run(context.Background(), p) }()
 	select {
 	case <-p.drained: // calls that no one reads the answers of may never end
 		return nil

@@ -35,12 +35,14 @@ type pipe struct {
 	drained chan struct{} // closed when nobody waits for an answer any more
 	once    sync.Once
 	ending  func() // called when no further request comes
+	direct  Direct // nil: everything is for the SDK
 
 	mu       sync.Mutex
 	last     int64
 	inFlight map[int64]*flight
 	numbers  map[string]int64 // of the requests in flight, by the client's id
 	stopped  bool
+	client   *string    // the client's name for itself, once the session is initialized
 	idle     *sync.Cond // signalled when an answer has gone
 }
 
@@ -48,7 +50,13 @@ type pipe struct {
 type flight struct {
 	id        json.RawMessage
 	method    string
+	params    json.RawMessage
 	cancelled bool // nobody waits for the answer any more
+
+	// Of a call that goes past the SDK:
+	call func(ctx context.Context) (result json.RawMessage)
+	ctx  context.Context
+	stop context.CancelFunc
 }
 
 func newPipe(in io.Reader, out io.Writer) *pipe {
@@ -107,22 +115,49 @@ func (p *pipe) accept(e envelope) jsonrpc.Message {
 		return req
 	}
 	p.slots <- struct{}{}
+	number, f := p.register(e)
+	if f == nil {
+		<-p.slots
+		return nil
+	}
+	if f.call != nil {
+		go p.run(number, f)
+		return nil
+	}
+	req.ID, _ = jsonrpc.MakeID(float64(number)) // a float64 is always an id
+	return req
+}
+
+// register notes a request that waits for its answer, under a number of its
+// own; nil for one that won't get any other than the one it has got here.
+func (p *pipe) register(e envelope) (number int64, f *flight) {
+	f = &flight{id: e.ID, method: *e.Method, params: e.Params}
 	p.mu.Lock()
 	_, taken := p.numbers[string(e.ID)]
 	if taken || p.stopped {
 		p.mu.Unlock()
-		<-p.slots
 		if taken {
 			p.answer(nil, nil, invalidRequest("the id is in use by a request in flight"))
 		}
-		return nil
+		return 0, nil
 	}
 	defer p.mu.Unlock()
 	p.last++
-	p.inFlight[p.last] = &flight{id: e.ID, method: *e.Method}
+	p.inFlight[p.last] = f
 	p.numbers[string(e.ID)] = p.last
-	req.ID, _ = jsonrpc.MakeID(float64(p.last)) // a float64 is always an id
-	return req
+	if p.direct != nil && p.client != nil && f.method == "tools/call" {
+		f.call = p.direct(*p.client, e.Params)
+	}
+	if f.call != nil {
+		f.ctx, f.stop = context.WithCancel(context.Background())
+	}
+	return p.last, f
+}
+
+// run answers a call that the SDK doesn't know of.
+func (p *pipe) run(number int64, f *flight) {
+	defer f.stop()
+	_ = p.finish(number, f.call(f.ctx), nil) // a client that is gone ends the reading too
 }
 
 // cancel marks a request's answer as unwanted and returns the notification's
@@ -140,7 +175,12 @@ func (p *pipe) cancel(params json.RawMessage) json.RawMessage {
 	if !ok || p.inFlight[number].method == "initialize" { // a client may not cancel that
 		return nil
 	}
-	p.inFlight[number].cancelled = true
+	f := p.inFlight[number]
+	f.cancelled = true
+	if f.call != nil {
+		f.stop()
+		return nil
+	}
 	renumbered, err := json.Marshal(map[string]int64{"requestId": number})
 	if err != nil {
 		return nil
@@ -159,19 +199,28 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 		return p.send(text)
 	}
 	number, ok := res.ID.Raw().(int64)
-	p.mu.Lock()
-	flight := p.inFlight[number]
-	wanted := flight != nil && !flight.cancelled
-	if flight != nil { // from when it has the answer on, the client may use the id again
-		delete(p.numbers, string(flight.id))
-	}
-	p.mu.Unlock()
-	if !ok || flight == nil {
+	if !ok {
 		return nil
 	}
-	var err error
+	return p.finish(number, res.Result, wireError(res.Error))
+}
+
+// finish answers the request of a number, unless nobody waits for that.
+func (p *pipe) finish(number int64, result json.RawMessage, fault *jsonrpc.Error) (err error) {
+	p.mu.Lock()
+	f := p.inFlight[number]
+	if f == nil {
+		p.mu.Unlock()
+		return nil
+	}
+	delete(p.numbers, string(f.id)) // from when it has the answer on, the client may use the id again
+	if f.method == "initialize" && fault == nil {
+		p.client = clientName(f.params)
+	}
+	wanted := !f.cancelled
+	p.mu.Unlock()
 	if wanted {
-		err = p.write(flight.id, res.Result, wireError(res.Error))
+		err = p.write(f.id, result, fault)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -179,6 +228,15 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	<-p.slots
 	p.idle.Broadcast()
 	return err
+}
+
+// clientName is what a client calls itself in the params of initialize.
+func clientName(params json.RawMessage) *string {
+	var p mcp.InitializeParams
+	if err := json.Unmarshal(params, &p); err != nil || p.ClientInfo == nil {
+		return new(string)
+	}
+	return &p.ClientInfo.Name
 }
 
 // answer sends a response of our own.

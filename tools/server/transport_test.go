@@ -24,14 +24,20 @@ type session struct {
 	stop  context.CancelFunc
 }
 
-// serve starts a server with tools that echo, hang and panic. The session is
-// initialized.
-func serve(t *testing.T) *session {
+// eachWay runs a test twice on a server with tools that echo, are slow and hang:
+// with calls that take the SDK's way, and with such that go past it. The session
+// is initialized.
+func eachWay(t *testing.T, test func(t *testing.T, x *session)) {
+	for way, direct := range map[string]bool{"by the SDK": false, "direct": true} {
+		t.Run(way, func(t *testing.T) { test(t, serve(t, direct)) })
+	}
+}
+
+func serve(t *testing.T, direct bool) *session {
 	t.Helper()
-	s := mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	for name, act := range map[string]func(context.Context) string{
+	acts := map[string]func(context.Context) string{
 		"echo": func(context.Context) string { return "echo" },
 		"slow": func(context.Context) string { time.Sleep(50 * time.Millisecond); return "slow" },
 		"hang": func(ctx context.Context) string {
@@ -41,11 +47,25 @@ func serve(t *testing.T) *session {
 			}
 			return "hung"
 		},
-	} {
-		s.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
+	}
+	s := server.Server{MCP: mcp.NewServer(&mcp.Implementation{Name: "test"}, nil)}
+	for name, act := range acts {
+		s.MCP.AddTool(&mcp.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)},
 			func(ctx context.Context, _ *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+				if direct {
+					t.Error("a call took the SDK's way")
+				}
 				return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: act(ctx)}}}, nil
 			})
+	}
+	if direct {
+		s.Direct = func(_ string, params json.RawMessage) func(context.Context) json.RawMessage {
+			var p struct{ Name string }
+			if err := json.Unmarshal(params, &p); err != nil || acts[p.Name] == nil {
+				return nil
+			}
+			return func(ctx context.Context) json.RawMessage { return json.RawMessage(`"` + acts[p.Name](ctx) + `"`) }
+		}
 	}
 	in, client := io.Pipe()
 	out, answers := io.Pipe()
@@ -56,11 +76,11 @@ func serve(t *testing.T) *session {
 		answers.Close()
 	}()
 	t.Cleanup(stop)
-	x.send(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`)
+	x.send(initialize)
 	if got := x.receive(); got.Error != nil {
 		t.Fatalf("initialize: %+v", got)
 	}
-	x.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	x.send(initialized)
 	return x
 }
 
@@ -131,118 +151,126 @@ func TestEveryLineIsSurvived(t *testing.T) {
 		"second initialize":      {`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, `1`, -32600},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x := serve(t)
-			x.send(c.line)
-			got := x.receive()
-			code := 0
-			if got.Error != nil {
-				code = got.Error.Code
-				if strings.Contains(got.Error.Message, "4242") || strings.Contains(got.Error.Message, "Go ") {
-					t.Errorf("the message quotes: %s", got.Error.Message)
+			eachWay(t, func(t *testing.T, x *session) {
+				x.send(c.line)
+				got := x.receive()
+				code := 0
+				if got.Error != nil {
+					code = got.Error.Code
+					if strings.Contains(got.Error.Message, "4242") || strings.Contains(got.Error.Message, "Go ") {
+						t.Errorf("the message quotes: %s", got.Error.Message)
+					}
 				}
-			}
-			if string(got.ID) != c.id || code != c.code {
-				t.Errorf("id %s code %d, want id %s code %d", got.ID, code, c.id, c.code)
-			}
-			x.send(callOf(`"next"`, "echo"))
-			if got := x.receive(); string(got.ID) != `"next"` || got.Error != nil {
-				t.Errorf("the next call got %+v", got)
-			}
+				if string(got.ID) != c.id || code != c.code {
+					t.Errorf("id %s code %d, want id %s code %d", got.ID, code, c.id, c.code)
+				}
+				x.send(callOf(`"next"`, "echo"))
+				if got := x.receive(); string(got.ID) != `"next"` || got.Error != nil {
+					t.Errorf("the next call got %+v", got)
+				}
+			})
 		})
 	}
 }
 
 func TestLinesThatGetNoAnswer(t *testing.T) {
-	x := serve(t)
-	for _, line := range []string{
-		``, `   `, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","method":"notifications/no-such"}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}`,
-		`{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
-	} {
-		x.send(line)
-	}
-	x.send(callOf(`2`, "echo"))
-	if got := x.receive(); string(got.ID) != `2` {
-		t.Errorf("got an answer to %s first", got.ID)
-	}
+	eachWay(t, func(t *testing.T, x *session) {
+		for _, line := range []string{
+			``, `   `, `{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","method":"notifications/no-such"}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"unknown"}}`,
+			`{"jsonrpc":"2.0","method":"notifications/cancelled"}`,
+		} {
+			x.send(line)
+		}
+		x.send(callOf(`2`, "echo"))
+		if got := x.receive(); string(got.ID) != `2` {
+			t.Errorf("got an answer to %s first", got.ID)
+		}
+	})
 }
 
 func TestDuplicateIDIsRefusedWhileInFlight(t *testing.T) {
-	x := serve(t)
-	x.send(callOf(`7`, "hang"))
-	x.send(callOf(`7`, "echo"))
-	if got := x.receive(); string(got.ID) != `null` || got.Error == nil || got.Error.Code != -32600 {
-		t.Errorf("second call of the same id got %+v", got)
-	}
+	eachWay(t, func(t *testing.T, x *session) {
+		x.send(callOf(`7`, "hang"))
+		x.send(callOf(`7`, "echo"))
+		if got := x.receive(); string(got.ID) != `null` || got.Error == nil || got.Error.Code != -32600 {
+			t.Errorf("second call of the same id got %+v", got)
+		}
+	})
 }
 
 func TestCancelledCallGetsNoAnswer(t *testing.T) {
-	x := serve(t)
-	x.send(callOf(`7`, "hang"))
-	x.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
-	x.send(callOf(`8`, "slow"))
-	if got := x.receive(); string(got.ID) != `8` {
-		t.Errorf("got an answer to %s", got.ID)
-	}
+	eachWay(t, func(t *testing.T, x *session) {
+		x.send(callOf(`7`, "hang"))
+		x.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
+		x.send(callOf(`8`, "slow"))
+		if got := x.receive(); string(got.ID) != `8` {
+			t.Errorf("got an answer to %s", got.ID)
+		}
+	})
 }
 
 func TestManyCallsAtOnceAreAllAnswered(t *testing.T) {
-	const calls = 500
-	x := serve(t)
-	go func() {
-		for i := range calls {
-			io.WriteString(x.in, callOf(fmt.Sprint(i), "echo")+"\n")
+	eachWay(t, func(t *testing.T, x *session) {
+		const calls = 500
+		go func() {
+			for i := range calls {
+				io.WriteString(x.in, callOf(fmt.Sprint(i), "echo")+"\n")
+			}
+		}()
+		seen := map[string]bool{}
+		for range calls {
+			seen[string(x.receive().ID)] = true
 		}
-	}()
-	seen := map[string]bool{}
-	for range calls {
-		seen[string(x.receive().ID)] = true
-	}
-	if len(seen) != calls {
-		t.Errorf("%d of %d calls answered", len(seen), calls)
-	}
+		if len(seen) != calls {
+			t.Errorf("%d of %d calls answered", len(seen), calls)
+		}
+	})
 }
 
 func TestCallsInFlightAreAnsweredAtTheEndOfInput(t *testing.T) {
-	const calls = 20
-	x := serve(t)
-	for i := range calls {
-		x.send(callOf(fmt.Sprint(i), "slow"))
-	}
-	x.in.Close()
-	for range calls {
-		if got := x.receive(); got.Error != nil {
-			t.Errorf("%s: %+v", got.ID, got.Error)
+	eachWay(t, func(t *testing.T, x *session) {
+		const calls = 20
+		for i := range calls {
+			x.send(callOf(fmt.Sprint(i), "slow"))
 		}
-	}
-	if err := <-x.ended; err != nil {
-		t.Error(err)
-	}
+		x.in.Close()
+		for range calls {
+			if got := x.receive(); got.Error != nil {
+				t.Errorf("%s: %+v", got.ID, got.Error)
+			}
+		}
+		if err := <-x.ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestCallsInFlightAreAnsweredAtASignal(t *testing.T) {
-	x := serve(t)
-	x.send(callOf(`1`, "slow"))
-	x.send(callOf(`2`, "echo"))
-	if got := x.receive(); string(got.ID) != `2` {
-		t.Fatalf("got %s first", got.ID)
-	}
-	x.stop() // what a signal does
-	if got := x.receive(); string(got.ID) != `1` || got.Error != nil {
-		t.Errorf("got %+v", got)
-	}
-	if err := <-x.ended; err != nil {
-		t.Error(err)
-	}
+	eachWay(t, func(t *testing.T, x *session) {
+		x.send(callOf(`1`, "slow"))
+		x.send(callOf(`2`, "echo"))
+		if got := x.receive(); string(got.ID) != `2` {
+			t.Fatalf("got %s first", got.ID)
+		}
+		x.stop() // what a signal does
+		if got := x.receive(); string(got.ID) != `1` || got.Error != nil {
+			t.Errorf("got %+v", got)
+		}
+		if err := <-x.ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // Whoever has an answer may use its id again at once.
 func TestIDCanBeUsedAgain(t *testing.T) {
-	x := serve(t)
-	for range 500 {
-		x.send(callOf(`7`, "echo"))
-		if got := x.receive(); string(got.ID) != `7` || got.Error != nil {
-			t.Fatalf("%+v", got)
+	eachWay(t, func(t *testing.T, x *session) {
+		for range 500 {
+			x.send(callOf(`7`, "echo"))
+			if got := x.receive(); string(got.ID) != `7` || got.Error != nil {
+				t.Fatalf("%+v", got)
+			}
 		}
-	}
+	})
 }
