@@ -26,22 +26,17 @@ func (q *queue) enter() (leave func()) {
 	if q == nil || q.stuck.Load() || !q.open() {
 		return none
 	}
+	leave = func() { _ = unlock(q.file) } // the kernel frees it at the latest when the process ends
 	if tryLock(q.file) == nil {
-		return func() { _ = unlock(q.file) } // the kernel frees it at the latest when the process ends
-	}
-	// Waiting has an open file of its own: a lock that comes too late is given
-	// back by closing that, whatever happened here meanwhile.
-	waiting, err := os.OpenFile(q.path, os.O_RDWR, 0)
-	if err != nil {
-		return none
+		return leave
 	}
 	granted, givenUp := make(chan error), make(chan struct{})
 	go func() {
-		err := waitLock(waiting)
+		err := waitLock(q.file)
 		select {
 		case granted <- err:
-		case <-givenUp:
-			waiting.Close()
+		case <-givenUp: // and nobody here has used the file since
+			leave()
 			q.stuck.Store(false)
 		}
 	}()
@@ -50,10 +45,9 @@ func (q *queue) enter() (leave func()) {
 	select {
 	case err := <-granted:
 		if err != nil {
-			waiting.Close()
 			return none
 		}
-		return func() { waiting.Close() }
+		return leave
 	case <-timer.C: // who holds it may be stopped: nobody else here lines up behind it
 		q.stuck.Store(true)
 		close(givenUp)
@@ -73,7 +67,7 @@ func (q *queue) open() bool {
 }
 
 func (q *queue) close() error {
-	if q == nil || q.file == nil {
+	if q == nil || q.file == nil || q.stuck.Load() { // one that waits still needs it
 		return nil
 	}
 	return q.file.Close()
