@@ -26,9 +26,9 @@ func (q *queue) enter() (leave func()) {
 	if q == nil || q.stuck.Load() || !q.open() {
 		return none
 	}
-	leave = func() { _ = unlock(q.file) } // the kernel frees it at the latest when the process ends
+	free := func() { _ = unlock(q.file) } // the kernel frees it at the latest when the process ends
 	if tryLock(q.file) == nil {
-		return leave
+		return free
 	}
 	granted, givenUp := make(chan error), make(chan struct{})
 	go func() {
@@ -36,7 +36,7 @@ func (q *queue) enter() (leave func()) {
 		select {
 		case granted <- err:
 		case <-givenUp: // and nobody here has used the file since
-			leave()
+			free()
 			q.stuck.Store(false)
 		}
 	}()
@@ -47,7 +47,7 @@ func (q *queue) enter() (leave func()) {
 		if err != nil {
 			return none
 		}
-		return leave
+		return free
 	case <-timer.C: // who holds it may be stopped: nobody else here lines up behind it
 		q.stuck.Store(true)
 		close(givenUp)
