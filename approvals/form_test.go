@@ -52,6 +52,74 @@ func TestFormCheck(t *testing.T) {
 	}
 }
 
+// none matches no character.
+const none = `[^\x00-\x{10FFFF}]`
+
+// The bounds of a form's parts: what is just within them is taken, what is just
+// beyond isn't.
+func TestFormBounds(t *testing.T) {
+	text := func(name, pattern string) approvals.Form {
+		return approvals.Form{Fields: []approvals.Field{{Name: name, Type: approvals.String, Pattern: pattern}}}
+	}
+	choice := func(options ...string) approvals.Form {
+		return approvals.Form{Fields: []approvals.Field{{Name: "a", Type: approvals.Choice, Options: options}}}
+	}
+	many := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprint("n", i))
+		}
+		return names
+	}
+	fields := func(n int) (f approvals.Form) {
+		for _, name := range many(n) {
+			f.Fields = append(f.Fields, approvals.Field{Name: name, Type: approvals.String})
+		}
+		return f
+	}
+	for name, c := range map[string]struct {
+		form approvals.Form
+		at   string // the path of the only problem, "" for none
+	}{
+		"50 fields":                      {fields(50), ""},
+		"51 fields":                      {fields(51), "fields"},
+		"a name of 64":                   {text(strings.Repeat("é", 64), ""), ""},
+		"a name of 65":                   {text(strings.Repeat("é", 65), ""), "fields.0.name"},
+		"one option":                     {choice("Red"), ""},
+		"50 options":                     {choice(many(50)...), ""},
+		"51 options":                     {choice(many(51)...), "fields.0.options"},
+		"an option of 200":               {choice(strings.Repeat("é", 200)), ""},
+		"an option of 201":               {choice(strings.Repeat("é", 201)), "fields.0.options"},
+		"an empty option":                {choice("Red", ""), "fields.0.options"},
+		"a blank before an option":       {choice(" Red"), "fields.0.options"},
+		"a line end in an option":        {choice("Red\nBlue"), "fields.0.options"},
+		"a pattern of 300":               {text("a", strings.Repeat("x", 300)), ""},
+		"a pattern of 301":               {text("a", strings.Repeat("x", 301)), "fields.0.pattern"},
+		"one way to match":               {text("a", "x"+none+"|y"), ""},
+		"no way to match":                {text("a", "x"+none+"|y"+none), "fields.0.pattern"},
+		"brackets that close too early":  {text("a", "x)|(?:y"), "fields.0.pattern"},
+		"a pattern that may be repeated": {text("a", "("+none+")*"), ""},
+	} {
+		var at []string
+		for _, p := range c.form.Check() {
+			at = append(at, p.Path)
+		}
+		if got := strings.Join(at, " "); got != c.at {
+			t.Errorf("%s: problems at %q, want %q", name, got, c.at)
+		}
+	}
+}
+
+// A form has a secret if any of its fields is one.
+func TestHasSecret(t *testing.T) {
+	text, secret := approvals.Field{Name: "a", Type: approvals.String}, approvals.Field{Name: "K", Type: approvals.Secret}
+	for _, fields := range [][]approvals.Field{nil, {text}, {secret}, {text, secret}} {
+		want := len(fields) > 0 && fields[len(fields)-1].Type == approvals.Secret
+		if got := (approvals.Form{Fields: fields}).HasSecret(); got != want {
+			t.Errorf("%v: %t", fields, got)
+		}
+	}
+}
+
 // What was entered is typed by its field, or refused without being repeated.
 func TestFill(t *testing.T) {
 	form := approvals.Form{Fields: []approvals.Field{
@@ -61,8 +129,10 @@ func TestFill(t *testing.T) {
 	for _, c := range []struct{ field, text, want string }{
 		{"s", "héllo\nworld", `"héllo\nworld"`}, {"s", " kept ", `" kept "`}, {"s", "", ""},
 		{"n", "12", "12"}, {"n", " -0.50 ", "-0.50"}, {"n", "9007199254740993", "9007199254740993"},
-		{"b", "yes", "true"}, {"b", "N", "false"}, {"b", "TRUE", "true"}, {"c", "red", `"Red"`}, {"c", " Blue ", `"Blue"`},
+		{"b", "yes", "true"}, {"b", "N", "false"}, {"b", "TRUE", "true"}, {"b", "y", "true"}, {"b", "no", "false"}, {"b", "False", "false"},
+		{"s", "a\tb", `"a\tb"`}, {"s", "a\u00a0b", "\"a\u00a0b\""}, {"s", `${HOME} 'is' "here"`, `"${HOME} 'is' \"here\""`}, {"c", "red", `"Red"`}, {"c", " Blue ", `"Blue"`},
 
+		{"s", "Zq7\x7f", "s holds a control character"}, {"s", "Zq7\u0085", "s holds a control character"},
 		{"s", "Zq7\x1b[31m", "s holds a control character"}, {"s", "Zq7\xff", "s isn't valid UTF-8"},
 		{"n", "Zq7", "n must be a number, such as 12 or -0.5"}, {"n", "1e9", "n must be a number, such as 12 or -0.5"},
 		{"n", "NaN", "n must be a number, such as 12 or -0.5"}, {"n", "01", "n must be a number, such as 12 or -0.5"},
@@ -97,5 +167,63 @@ func TestFill(t *testing.T) {
 	}
 	if _, err := form.Fill(map[string]string{"K": "k-${HOME}"}); err == nil || strings.Contains(err.Error(), "HOME") {
 		t.Error(err)
+	}
+}
+
+// A field that is required has to be answered; the form can't be filled without.
+func TestFillRequired(t *testing.T) {
+	form := approvals.Form{Fields: []approvals.Field{
+		{Name: "s", Type: approvals.String, Required: true}, {Name: "n", Type: approvals.Number, Required: true}, {Name: "b", Type: approvals.Boolean},
+	}}
+	for want, entered := range map[string]map[string]string{
+		"s is required": {"n": "1", "b": "yes"},
+		"n is required": {"s": "a", "n": " "},
+		"<nil>":         {"s": "a", "n": "1"},
+	} {
+		if _, err := form.Fill(entered); fmt.Sprint(err) != want {
+			t.Errorf("%v: %v, want %s", entered, err, want)
+		}
+	}
+}
+
+// All of several secrets are kept, and none among the values.
+func TestFillSecrets(t *testing.T) {
+	form := approvals.Form{Fields: []approvals.Field{{Name: "USER_KEY", Type: approvals.Secret}, {Name: "SHOP_KEY", Type: approvals.Secret}}}
+	entered := map[string]string{"USER_KEY": "k-1", "SHOP_KEY": "k-2"}
+	answer, err := form.Fill(entered)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(approvals.Answer{Values: map[string]any{}, Secrets: entered}, answer); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An answer stays short enough for an agent to read it whole.
+func TestFillBounds(t *testing.T) {
+	form := approvals.Form{Fields: []approvals.Field{{Name: "a", Type: approvals.String}, {Name: "b", Type: approvals.String}}}
+	const around = len(`{"a":"","b":""}`)
+	for name, c := range map[string]struct {
+		a, b int
+		want string
+	}{
+		"a field of 10,000":   {10_000, 0, "<nil>"},
+		"a field of 10,001":   {10_001, 0, "a has 10001 characters, more than 10000"},
+		"16,000 bytes of all": {10_000, 6000 - around, "<nil>"},
+		"16,001 bytes of all": {10_000, 6001 - around,
+			"the answer has 16001 bytes, and an agent can read 16000 of one; shorten it, or say where the rest is"},
+	} {
+		_, err := form.Fill(map[string]string{"a": strings.Repeat("x", c.a), "b": strings.Repeat("x", c.b)})
+		if fmt.Sprint(err) != c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
+
+// A pattern that doesn't compile takes no answer: the form may have been filed
+// by another version.
+func TestReadWithABrokenPattern(t *testing.T) {
+	if value, err := (approvals.Field{Name: "a", Type: approvals.String, Pattern: "("}).Read("x"); err == nil || value != nil {
+		t.Errorf("%v, %v", value, err)
 	}
 }

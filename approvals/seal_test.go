@@ -34,6 +34,7 @@ func TestSeal(t *testing.T) {
 	}
 	box[len(box)-1] ^= 1
 	changed := sealed[:strings.LastIndex(sealed, ":")+1] + base64.RawStdEncoding.EncodeToString(box)
+	boxed := func(box string) string { return sealed[:strings.LastIndex(sealed, ":")+1] + box }
 	for name, c := range map[string]struct {
 		key        []byte
 		id, sealed string
@@ -45,6 +46,13 @@ func TestSeal(t *testing.T) {
 		"cut":             {key, "RQ-1", sealed[:len(sealed)-30], approvals.ErrSeal},
 		"nothing":         {key, "RQ-1", "", approvals.ErrSeal},
 		"in the clear":    {key, "RQ-1", `{"values":{}}`, approvals.ErrSeal},
+		"another format":  {key, "RQ-1", strings.Replace(sealed, "sealed1:", "sealed2:", 1), approvals.ErrSeal},
+		"no box":          {key, "RQ-1", strings.TrimSuffix(boxed(""), ":"), approvals.ErrSeal},
+		"an empty box":    {key, "RQ-1", boxed(""), approvals.ErrSeal},
+		"a short box":     {key, "RQ-1", boxed(base64.RawStdEncoding.EncodeToString(box[:3])), approvals.ErrSeal},
+		"a nonce alone":   {key, "RQ-1", boxed(base64.RawStdEncoding.EncodeToString(box[:12])), approvals.ErrSeal},
+		"one part more":   {key, "RQ-1", sealed + ":" + sealed, approvals.ErrSeal},
+		"no base64":       {key, "RQ-1", boxed("%%"), approvals.ErrSeal},
 	} {
 		if text, err := approvals.Open(c.key, c.id, c.sealed); !errors.Is(err, c.want) || text != nil {
 			t.Errorf("%s: %q, %v", name, text, err)

@@ -2,6 +2,7 @@ package audit_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
 	"encoding/json"
 	"errors"
@@ -107,6 +108,35 @@ func TestAppendWritesWhatItReturns(t *testing.T) {
 	}
 	equal(t, audit.Head{Seq: 2, Hash: rows[1].Hash}, head)
 	equal(t, "2:"+rows[1].Hash, head.String())
+}
+
+// The hash is over a text that anybody can put together from a row: a log that
+// is kept outlasts the program that wrote it.
+func TestHashIsOverTheRowsText(t *testing.T) {
+	db := storetest.New(t)
+	e := entry(1)
+	e.Amount, e.Duration = money.Amount{Minor: 14400, Currency: "USD"}, 1234567*time.Microsecond
+	rows := write(t, db, e, entry(12))
+	for i, text := range []string{
+		"0:" + "1:1" + "27:2026-05-01T12:00:00.000000Z" + "5:agent" + "5:agent" + "5:staff" + "3:mcp" + "2:s1" + "4:test" + "4:cu_1" + "9:get_order" +
+			"3:A-1" + "0:" + "5:14400" + "3:USD" + "2:ok" + "0:" + "1:f" + "3:p-1" + "7:1234567",
+		"64:" + rows[0].Hash + "1:2" + "27:2026-05-01T12:00:00.000000Z" + "5:agent" + "5:agent" + "5:staff" + "3:mcp" + "2:s1" + "4:test" + "4:cu_1" + "9:get_order" +
+			"4:A-12" + "0:" + "0:" + "0:" + "2:ok" + "0:" + "1:f" + "3:p-1" + "1:1",
+	} {
+		equal(t, fmt.Sprintf("%x", sha256.Sum256([]byte(text))), rows[i].Hash)
+	}
+	if _, err := audit.Verify(t.Context(), db, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Every process has another name in the log.
+func TestSessionsDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for range 100 {
+		seen[audit.NewSession()] = true
+	}
+	equal(t, 100, len(seen))
 }
 
 func TestVerifyEmptyLog(t *testing.T) {
@@ -341,7 +371,7 @@ func TestConcurrentWriters(t *testing.T) {
 func TestClientIsBounded(t *testing.T) {
 	db := storetest.New(t)
 	for name, want := range map[string]string{
-		"claude-code": "claude-code", "": "", "Claude Desktop/1.2_x": "ClaudeDesktop1.2_x", "ava@example.com": "avaexample.com", "名前": "", "a\x00\n\u202eb": "ab",
+		"claude-code": "claude-code", "AZ_az.09": "AZ_az.09", "@[`{/:": "", "": "", "Claude Desktop/1.2_x": "ClaudeDesktop1.2_x", "ava@example.com": "avaexample.com", "名前": "", "a\x00\n\u202eb": "ab",
 		strings.Repeat("y", 1000): strings.Repeat("y", 64), strings.Repeat("é", 100) + "z": "z", "=cmd|'/c calc'!A1": "cmdccalcA1",
 	} {
 		e := entry(1)
@@ -387,10 +417,20 @@ func TestTail(t *testing.T) {
 	equal(t, []int64{4, 5}, collect(store.AuditFilter{Last: 2}))
 	equal(t, []int64{3}, collect(store.AuditFilter{OrderID: "A-3"}))
 	equal(t, nil, collect(store.AuditFilter{Outcome: "denied"}))
+	equal(t, []int64{5}, collect(store.AuditFilter{After: 4}))
+	equal(t, nil, collect(store.AuditFilter{After: 5}))
+	equal(t, []int64{1, 2, 3, 4, 5}, collect(store.AuditFilter{After: 6})) // another log than the one that had a sixth row
 
 	stop := errors.New("stop")
-	if err := audit.Tail(t.Context(), db, store.AuditFilter{}, false, func(store.AuditRow) error { return stop }); !errors.Is(err, stop) {
-		t.Error(err)
+	for _, follow := range []bool{false, true} {
+		shown := 0
+		err := audit.Tail(t.Context(), db, store.AuditFilter{}, follow, func(store.AuditRow) error {
+			shown++
+			return stop
+		})
+		if !errors.Is(err, stop) || shown != 1 {
+			t.Errorf("follow %t: %v after %d rows", follow, err, shown)
+		}
 	}
 }
 
@@ -451,4 +491,101 @@ func TestRecorder(t *testing.T) {
 	if err != nil || head.Seq != 190 || len(seen) != 190 {
 		t.Errorf("%v, %v, %d different", head, err, len(seen))
 	}
+}
+
+// Calls that come one after the other are each answered, and each sees the rows
+// of those before it.
+func TestRecorderOneByOne(t *testing.T) {
+	db := storetest.New(t)
+	recorder := audit.NewRecorder(db)
+	for i := range 3 {
+		var before int64
+		row, err := recorder.Record(func(v *store.View) audit.Entry {
+			before, _, _ = v.AuditHead()
+			return entry(i + 1)
+		})
+		equal(t, []any{int64(i), int64(i + 1), nil}, []any{before, row.Seq, err})
+	}
+}
+
+// A call that comes while another's row is on its way waits for that, and so
+// sees it.
+func TestRecorderLetsOneCommitAtATime(t *testing.T) {
+	db := storetest.New(t)
+	recorder := audit.NewRecorder(db)
+	var before int64
+	read, done := make(chan bool), make(chan error)
+	second := func(v *store.View) audit.Entry {
+		before, _, _ = v.AuditHead()
+		close(read)
+		return entry(2)
+	}
+	_, err := recorder.Record(func(*store.View) audit.Entry {
+		go func() {
+			_, err := recorder.Record(second)
+			done <- err
+		}()
+		select {
+		case <-read:
+			t.Error("it didn't wait")
+		case <-time.After(50 * time.Millisecond): // enough for one that doesn't
+		}
+		return entry(1)
+	})
+	equal(t, []any{nil, nil}, []any{err, <-done})
+	equal(t, int64(1), before)
+}
+
+// Rows that share a commit are each written once, and each caller gets its own.
+func TestRecorderWritesEachOnce(t *testing.T) {
+	const calls = 50
+	db := storetest.New(t)
+	recorder := audit.NewRecorder(db)
+	seqs := make([]int64, calls)
+	var wg sync.WaitGroup
+	for i := range calls {
+		wg.Go(func() {
+			row, err := recorder.Record(func(*store.View) audit.Entry { return entry(i) })
+			if err != nil || row.OrderID != entry(i).OrderID {
+				t.Errorf("%d got %s, %v", i, row.OrderID, err)
+			}
+			seqs[i] = row.Seq
+		})
+	}
+	wg.Wait()
+	slices.Sort(seqs)
+	for i, r := range read(t, db) {
+		if i >= calls || seqs[i] != r.Seq {
+			t.Fatalf("row %d was given to nobody", r.Seq)
+		}
+	}
+	equal(t, calls, len(read(t, db)))
+}
+
+// Of two rows that share a commit, the one that can't be written fails alone.
+func TestRecorderFailsOneOfTwo(t *testing.T) {
+	db := storetest.New(t)
+	recorder := audit.NewRecorder(db)
+	good, bad := entry(2), entry(3)
+	bad.Door = "window" // the table knows none
+	errs := map[string]chan error{good.OrderID: make(chan error), bad.OrderID: make(chan error)}
+	_, err := recorder.Record(func(*store.View) audit.Entry {
+		for _, e := range []audit.Entry{good, bad} {
+			go func() {
+				_, err := recorder.Record(func(*store.View) audit.Entry { return e })
+				errs[e.OrderID] <- err
+			}()
+		}
+		time.Sleep(20 * time.Millisecond) // so that both wait for one commit, as a rule; the outcome is the same
+		return entry(1)
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for id, done := range errs {
+		if err := <-done; (err == nil) != (id == good.OrderID) {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	equal(t, 2, len(read(t, db)))
 }

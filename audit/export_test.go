@@ -2,12 +2,14 @@ package audit_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"countersign/audit"
 	"countersign/policy/money"
@@ -27,18 +29,23 @@ func exported(t *testing.T, db *store.DB, export audit.Export, f store.AuditFilt
 // Both formats have the same rows, columns and values.
 func TestExport(t *testing.T) {
 	db := storetest.New(t)
-	e := entry(2)
-	e.Amount = money.Amount{Minor: 14405, Currency: "USD"}
-	rows := write(t, db, entry(1), e)
-	equal(t, fmt.Sprintf("%s\n%s\n", audit.JSON(rows[0]), audit.JSON(rows[1])), exported(t, db, audit.ExportJSONLines, store.AuditFilter{}))
+	e := entry(12)
+	e.Amount, e.Duration = money.Amount{Minor: 14405, Currency: "USD"}, 1234567*time.Microsecond
+	rows := write(t, db, append(entries(11), e)...)
+	var lines string
+	for _, row := range rows {
+		lines += string(audit.JSON(row)) + "\n"
+	}
+	equal(t, lines, exported(t, db, audit.ExportJSONLines, store.AuditFilter{}))
 
 	table, err := csv.NewReader(strings.NewReader(exported(t, db, audit.ExportCSV, store.AuditFilter{}))).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
-	equal(t, 3, len(table))
+	equal(t, 13, len(table))
 	for i, row := range rows {
 		decoder := json.NewDecoder(bytes.NewReader(audit.JSON(row)))
+		decoder.UseNumber()
 		var names, values []string
 		for at := -1; ; at++ { // tokens: a brace, and then names and values in turn
 			token, err := decoder.Token()
@@ -101,6 +108,20 @@ func TestExportEndsWithItsWriter(t *testing.T) {
 			if err := export(t.Context(), db, store.AuditFilter{}, &broken{left}); !errors.Is(err, errBroken) {
 				t.Errorf("after %d bytes: %v", left, err)
 			}
+		}
+	}
+}
+
+// An export that can't read the whole log says so: what it wrote isn't all.
+func TestExportOfWhatCannotBeRead(t *testing.T) {
+	db := storetest.New(t)
+	write(t, db, entries(3)...)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, export := range []audit.Export{audit.ExportCSV, audit.ExportJSONLines} {
+		var out bytes.Buffer
+		if err := export(ctx, db, store.AuditFilter{}, &out); err == nil {
+			t.Errorf("done with %q", out.String())
 		}
 	}
 }

@@ -476,3 +476,24 @@ func FuzzArguments(f *testing.F) {
 		}
 	})
 }
+
+// The role and the customer that each tool asks for, as the contract has them:
+// what a call without them gets.
+func TestWhatEachToolAsksFor(t *testing.T) {
+	s := open(t)
+	viewer := s.agent("viewer", policy.Viewer, "C-1")
+	nobodys := s.agent("nobodys", policy.Manager, "")
+	for name, c := range map[string]struct{ byViewer, withoutCustomer bool }{
+		"search_help_center":      {true, true},
+		"lookup_customer":         {true, false},
+		"get_order":               {true, false},
+		"track_shipment":          {true, false},
+		"escalate_to_human":       {true, false},
+		"update_shipping_address": {false, false},
+		"issue_refund":            {false, false},
+	} {
+		arguments := valid(t, find(t, name), nil)
+		equal(t, c.byViewer, code(viewer.call(name, arguments)) != "permission_denied")
+		equal(t, c.withoutCustomer, code(nobodys.call(name, arguments)) != "no_customer")
+	}
+}

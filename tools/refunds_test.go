@@ -142,6 +142,22 @@ func TestCurrency(t *testing.T) {
 	equal(t, "INR", pick(t, a.call("issue_refund", `{"order_id":"A-1","reason":"does not fit"}`), "currency"))
 }
 
+// The order's own currency, said with the amount, changes nothing: the log and a
+// request that waits hold the amount.
+func TestOwnCurrency(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "300.00", nil))
+	a := s.staff("agent")
+	equal(t, "refunded RF-0001 10.00 290.00", a.refund("A-1", "10.00", "currency=USD"))
+	equal(t, "ok A-1 1000 USD", s.logged())
+	equal(t, "pending_approval AP-0001 144.00", a.refund("A-1", "144.00", "currency=USD"))
+	equal(t, "pending_approval A-1 AP-0001 14400 USD", s.logged())
+	equal(t, int64(14400), s.approve("AP-0001", "").ApprovedAmount)
+	res := a.call("issue_refund", `{"order_id":"A-1","amount":"1.005","currency":"USD","reason":"does not fit"}`)
+	if message := pick(t, res, "message"); !strings.Contains(message, "amount is refused: too many decimals") {
+		t.Errorf("%s", res.JSON)
+	}
+}
+
 // Every refusal about money carries the figures behind it.
 func TestRefusalsCarryFigures(t *testing.T) {
 	parcel := fields{"type": "shipment", "order_id": "LATE-1", "status": "delivered",
@@ -331,6 +347,62 @@ func TestParcelsCloseOneByOne(t *testing.T) {
 	equal(t, "nothing_to_refund 0.00", a.refund("A-1", "1.00"))
 }
 
+// What the shop itself refunded is charged to the parcels whose windows were
+// open when we first heard of it, not to the one that had closed by then.
+func TestImportedRefundIsOfTheOpenParcel(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "60.00", fields{"placed_at": "-50d", "delivered_at": nil, "refunded": "10.00",
+		"items": []fields{item("old", 1, "40.00"), item("new", 1, "20.00")}}),
+		delivered("A-1", "-40d", fields{"sku": "old", "quantity": 1}), delivered("A-1", "-10d", fields{"sku": "new", "quantity": 1}))
+	a := s.staff("agent")
+	equal(t, "10.00 10.00", pick(t, a.call("get_order", `{"order_id":"A-1"}`), "refunded refundable"))
+	equal(t, "amount_exceeds_refundable 10.00", a.refund("A-1", "10.01"))
+	equal(t, "refunded RF-0001 4.00 6.00", a.refund("A-1", "4.00"))
+	equal(t, "refunded RF-0002 6.00 0.00", a.refund("A-1", ""))
+}
+
+// A request that waits holds what is open when it is asked, not what had closed
+// by then.
+func TestPendingIsOfTheOpenParcel(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "60.00", fields{"placed_at": "-50d", "delivered_at": nil,
+		"items": []fields{item("old", 1, "40.00"), item("new", 1, "20.00")}}),
+		delivered("A-1", "-40d", fields{"sku": "old", "quantity": 1}), delivered("A-1", "-10d", fields{"sku": "new", "quantity": 1}))
+	s.policy(`refund: {auto_limit: {USD: "10.00"}}`)
+	a := s.staff("agent")
+	equal(t, "pending_approval AP-0001 15.00", a.refund("A-1", "15.00"))
+	equal(t, "15.00 5.00", pick(t, a.call("get_order", `{"order_id":"A-1"}`), "awaiting_approval refundable"))
+	equal(t, "amount_exceeds_refundable 5.00", a.refund("A-1", "5.01"))
+	s.approve("AP-0001", "")
+	equal(t, "refunded RF-0002 5.00 0.00", a.refund("A-1", ""))
+}
+
+// What the shop refunded itself, or a human here, is no part of what is refunded
+// without a human.
+func TestImportedRefundCountsForNoLimit(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "300.00", fields{"refunded": "90.00"}))
+	a := s.staff("agent")
+	equal(t, "refunded RF-0001 60.00 150.00", a.refund("A-1", "60.00"))
+	equal(t, "refunded RF-0002 40.00 110.00", a.refund("A-1", "40.00"))
+	equal(t, "pending_approval AP-0001 0.01", a.refund("A-1", "0.01"))
+}
+
+// Where it can't be read what was refunded or what waits, nothing is refunded.
+func TestUnreadableHistoryRefundsNothing(t *testing.T) {
+	for _, broken := range []string{"drop trigger refunds_final; update refunds set judged_at = 'never'", "update approvals set reasons = '{'"} {
+		s := open(t, order("A-1", "C-1", "300.00", nil))
+		a := s.staff("agent")
+		equal(t, "refunded RF-0001 50.00 250.00", a.refund("A-1", "50.00"))
+		equal(t, "pending_approval AP-0001 150.00", a.refund("A-1", "150.00"))
+		s.sql(broken)
+		before := s.business()
+		for _, amount := range []string{"10.00", "50.00", "150.00", ""} {
+			equal(t, "internal", a.refund("A-1", amount))
+			equal(t, "error internal A-1", strings.Join(strings.Fields(s.logged())[:3], " "))
+		}
+		equal(t, "internal", code(a.call("get_order", `{"order_id":"A-1"}`)))
+		equal(t, before, s.business())
+	}
+}
+
 // After a human's no, in whole or in part, every further refund asks.
 func TestHumansNoStands(t *testing.T) {
 	s := open(t, order("A-1", "C-1", "144.00", nil), order("A-2", "C-1", "144.00", nil))
@@ -341,6 +413,20 @@ func TestHumansNoStands(t *testing.T) {
 	equal(t, "pending_approval AP-0003 144.00", a.refund("A-2", ""))
 	s.approve("AP-0003", "100.00")
 	equal(t, "pending_approval AP-0004 1.00", a.refund("A-2", "1.00"))
+	s.approve("AP-0002", "") // a later yes doesn't end it
+	s.approve("AP-0004", "")
+	equal(t, "pending_approval AP-0005 2.00", a.refund("A-1", "2.00"))
+	equal(t, "pending_approval AP-0006 2.00", a.refund("A-2", "2.00"))
+}
+
+// A yes in full is no doubt: what the limits leave is refunded without a human.
+func TestHumansYesAsksNoMore(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "300.00", nil))
+	a := s.staff("agent")
+	equal(t, "pending_approval AP-0001 144.00", a.refund("A-1", "144.00"))
+	s.approve("AP-0001", "")
+	equal(t, "refunded RF-0002 100.00 56.00", a.refund("A-1", "100.00")) // what a human gave doesn't count
+	equal(t, "pending_approval AP-0002 0.01", a.refund("A-1", "0.01"))
 }
 
 func TestRefundNeedsAReason(t *testing.T) {
@@ -349,7 +435,12 @@ func TestRefundNeedsAReason(t *testing.T) {
 	for _, reason := range []string{"", "no", "   ", "\u00a0\t no \n", strings.Repeat("x", 501)} {
 		equal(t, "invalid_arguments", a.refund("A-1", "", "reason="+reason))
 	}
-	equal(t, "refunded RF-0001 20.00 0.00", a.refund("A-1", "", "reason="+strings.Repeat("é", 500)))
+	res := a.call("issue_refund", `{"order_id":"A-1","reason":"  a\u200bb "}`)
+	if message := pick(t, res, "message"); !strings.Contains(message, "reason must say in at least 3 characters why") {
+		t.Errorf("%s", res.JSON)
+	}
+	equal(t, "refunded RF-0001 1.00 19.00", a.refund("A-1", "1.00", "reason= bad "))
+	equal(t, "refunded RF-0002 19.00 0.00", a.refund("A-1", "", "reason="+strings.Repeat("é", 500)))
 }
 
 // What an operator refunded by hand is shown with the operator's words, which

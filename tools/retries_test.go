@@ -31,6 +31,7 @@ func TestRepeatWithinTenMinutes(t *testing.T) {
 
 	equal(t, "refunded RF-0004 20.00 0.00", a.refund("A-2", "")) // omitted equals omitted
 	equal(t, "refunded RF-0004 20.00 0.00 replayed", a.refund("A-2", ""))
+	equal(t, "ok replayed A-2 2000 USD", s.logged()) // what was refunded then, not what is left now
 	equal(t, "nothing_to_refund 0.00", a.refund("A-2", "20.00"))
 }
 
@@ -73,6 +74,38 @@ func TestRepeatOfWhatWasApprovedForLess(t *testing.T) {
 	equal(t, "pending_approval AP-0002 64.00", a.refund("A-1", "")) // another request, and the no stands
 }
 
+// Of what a human approved a moment ago the repeat says so, and asking for what
+// was approved is no repeat where more had been asked for.
+func TestRepeatJustAfterApproval(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "300.00", nil), order("A-2", "C-1", "300.00", nil))
+	a := s.staff("agent")
+	equal(t, "pending_approval AP-0001 144.00", a.refund("A-1", "144.00"))
+	s.approve("AP-0001", "")
+	equal(t, "refunded RF-0001 AP-0001 144.00 156.00 replayed", a.refund("A-1", "144.00"))
+	res := a.call("issue_refund", `{"order_id":"A-1","amount":"144.00","reason":"does not fit"}`)
+	equal(t, "map[name:dora note:agreed]", pick(t, res, "operator expires_at")) // nothing waits any more
+	equal(t, "refunded RF-0002 6.00 150.00", a.refund("A-1", "6.00"))
+	equal(t, "refunded RF-0001 AP-0001 144.00 150.00 replayed", a.refund("A-1", "144.00")) // what is left by now
+
+	equal(t, "pending_approval AP-0002 144.00", a.refund("A-2", "144.00"))
+	s.approve("AP-0002", "80.00")
+	equal(t, "pending_approval AP-0003 80.00", a.refund("A-2", "80.00"))
+}
+
+// Where it can't be read what an approved request came to, its repeat is no new one.
+func TestRepeatOfAnUnreadableResult(t *testing.T) {
+	for _, result := range []string{"", "{"} {
+		s := open(t, order("A-1", "C-1", "300.00", nil))
+		a := s.staff("agent")
+		equal(t, "pending_approval AP-0001 144.00", a.refund("A-1", "144.00"))
+		s.approve("AP-0001", "")
+		s.sql("update approvals set result = '" + result + "'")
+		before := s.business()
+		equal(t, "internal", a.refund("A-1", "144.00"))
+		equal(t, before, s.business())
+	}
+}
+
 func TestRepeatOfWhatWasRejected(t *testing.T) {
 	s := open(t, order("A-1", "C-1", "144.00", nil))
 	a, b := s.staff("agent"), s.staff("another agent")
@@ -105,6 +138,14 @@ func TestRejectedWhateverAllIsByNow(t *testing.T) {
 	b := s.staff("another agent")
 	equal(t, "AP-0001 refund_rejected", b.refund("A-1", ""))
 	equal(t, "pending_approval AP-0002 200.00", b.refund("A-1", "200.00"))
+}
+
+// A no to an amount is none to all that is refundable.
+func TestRejectedAmountIsNotAll(t *testing.T) {
+	s := open(t, order("A-1", "C-1", "300.00", nil))
+	s.staff("agent").refund("A-1", "144.00")
+	s.reject("AP-0001")
+	equal(t, "pending_approval AP-0002 300.00", s.staff("another agent").refund("A-1", ""))
 }
 
 // The rejection comes before every other refusal but not_found.

@@ -136,6 +136,20 @@ func TestIssueRefundStaysWithinWhatWasPaid(t *testing.T) {
 	refused(t, s.issue("dora", settle.Refunding{Order: "A-2", Amount: "1.00"}), settle.Conflict, policy.OrderNotPaid, "nothing has been captured on A-2")
 }
 
+// Where requests hold more than is left, nothing can be refunded beside them, and
+// the figures say so without going below zero.
+func TestIssueRefundWhereMoreIsHeldThanLeft(t *testing.T) {
+	s := open(t)
+	s.parked("A-1", "200.00")
+	s.sql("update orders set refunded = 18000, source_refunded = 18000, source_refunded_at = '2026-05-01T12:00:00.000000Z' where id = 'A-1'")
+	for _, amount := range []string{"0.01", "120.00"} {
+		refused(t, s.issue("dora", settle.Refunding{Order: "A-1", Amount: amount}), settle.Conflict, settle.AmountHeld,
+			"requests that wait for approval hold 200.00 USD on A-1, so 0.00 USD can be refunded beside them (300.00 USD paid, 180.00 USD refunded); decide those first")
+	}
+	refused(t, s.issue("dora", settle.Refunding{Order: "A-1", Amount: "120.01"}), settle.Conflict, policy.AmountExceedsRefundable,
+		"at most 0.00 USD can be refunded on A-1 (300.00 USD paid, 180.00 USD refunded, 200.00 USD awaiting approval)")
+}
+
 // An expired request holds nothing.
 func TestIssueRefundBesideAnExpiredRequest(t *testing.T) {
 	s := open(t)
@@ -240,6 +254,30 @@ func TestIssuingAllOrNothing(t *testing.T) {
 		if err := s.issue("dora", settle.Refunding{Order: "A-1", Amount: "300.00"}); err != nil {
 			t.Error("something was kept:", err)
 		}
+	}
+}
+
+// Where it can't be read what was refunded or what waits, nothing is issued.
+func TestUnreadableHistoryIssuesNothing(t *testing.T) {
+	for broken, mended := range map[string]string{
+		"drop trigger refunds_final; update refunds set judged_at = 'never'": "update refunds set judged_at = created_at",
+		"update customers set created_at = 'never'":                          "update customers set created_at = '2025-05-01T12:00:00.000000Z'",
+		"update approvals set reasons = '{'":                                 "update approvals set reasons = '[]'",
+		"update orders set placed_at = 'never'":                              "update orders set placed_at = '2026-04-22T12:00:00.000000Z'",
+	} {
+		s := open(t)
+		s.ask("agent", "A-1", "40.00")
+		s.parked("A-1", "144.00")
+		s.sql(broken)
+		for _, another := range []bool{false, true} {
+			var e *settle.Error
+			if err := s.issue("dora", settle.Refunding{Order: "A-1", Amount: "5.00", Another: another}); err == nil || errors.As(err, &e) {
+				t.Errorf("%s: %v, want a fault", broken, err)
+			}
+		}
+		s.sql(mended)
+		equal(t, []int64{4000}, s.refunds("A-1"))
+		equal(t, 0, len(s.money()))
 	}
 }
 

@@ -385,6 +385,18 @@ func TestHeldByOtherRequests(t *testing.T) {
 	}
 }
 
+// Nothing can become of a request on a cancelled order, whatever else waits there.
+func TestStaleBesideOtherRequests(t *testing.T) {
+	s := open(t)
+	first, second := s.parked("A-1", "180.00"), s.parked("A-1", "60.00")
+	s.sql("update orders set status = 'cancelled' where id = 'A-1'")
+	_, err := office(s.db, "dora").Approve(t.Context(), first, "100.00", "enjoy")
+	refused(t, err, settle.Conflict, settle.RequestStale,
+		"AP-0001 is stale: the order is cancelled, and the shop refunds a cancelled order by itself")
+	equal(t, "stale  0 pending  0", s.state(first)+" "+s.state(second))
+	equal(t, "", s.approval(first).Note) // nobody has said anything to it
+}
+
 // The window is judged as of the request, however late it is decided.
 func TestWindowIsJudgedAsOfTheRequest(t *testing.T) {
 	s := open(t)
