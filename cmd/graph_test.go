@@ -44,6 +44,7 @@ var layers = map[string][]string{
 	"countersign/fixtures":          {"countersign/policy", "countersign/store", "countersign/store/ingest"},
 	"countersign/audit":             {"countersign/policy", "countersign/policy/money", "countersign/store"},
 	"countersign/approvals/envfile": {},
+	"countersign/approvals/push":    {"countersign/store"},
 	"countersign/approvals":         {"countersign/approvals/envfile", "countersign/policy", "countersign/store"},
 	"countersign/tools":             {"countersign/approvals", "countersign/approvals/envfile", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/lexis", "countersign/store/strictjson"},
 	"countersign/tools/settle":      {"countersign/approvals", "countersign/audit", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/tools"},
@@ -55,7 +56,7 @@ var layers = map[string][]string{
 	"countersign/evals/api/apitest":         {},
 	"countersign/evals/claude":              {"countersign/evals"},
 	"countersign/cmd/internal/clientconfig": {},
-	"countersign/cmd/internal/setup":        {"countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
+	"countersign/cmd/internal/setup":        {"countersign/approvals/push", "countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
 }
 
 func TestDependenciesPointOneWay(t *testing.T) {
@@ -98,6 +99,25 @@ func TestProgramsForPeopleReachNoModel(t *testing.T) {
 		if wanted := path == "countersign/cmd/countersign-evals"; reaches != wanted {
 			t.Errorf("%s reaches the API's client: %v, want %v", path, reaches, wanted)
 		}
+	}
+}
+
+// TestRulesAndRecordsReachNoNetwork proves that what decides, keeps and records
+// can't call anybody.
+func TestRulesAndRecordsReachNoNetwork(t *testing.T) {
+	all := packages(t)
+	for _, path := range []string{"policy", "store", "audit", "approvals"} {
+		if slices.Contains(all["countersign/"+path].Deps, "net") {
+			t.Errorf("%s reaches net", path)
+		}
+	}
+	for _, path := range []string{"tools", "tools/settle"} { // to which a library brings net's types
+		if slices.Contains(all["countersign/"+path].Deps, "net/http") {
+			t.Errorf("%s reaches net/http", path)
+		}
+	}
+	if !slices.Contains(all["countersign/approvals/push"].Deps, "net/http") {
+		t.Error("approvals/push doesn't reach net/http: this test looks for the wrong name")
 	}
 }
 

@@ -38,7 +38,13 @@ const initialize = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"pro
 // wired starts the server on a shop, for its agent.
 func wired(t *testing.T, path string, args ...string) *wire {
 	t.Helper()
-	cmd := program(t, "countersign-mcp", []string{"COUNTERSIGN_DB=" + path, "COUNTERSIGN_TOKEN=" + agentToken},
+	return wiredWith(t, path, nil, args...)
+}
+
+// wiredWith is wired with further variables.
+func wiredWith(t *testing.T, path string, env []string, args ...string) *wire {
+	t.Helper()
+	cmd := program(t, "countersign-mcp", append(env, "COUNTERSIGN_DB="+path, "COUNTERSIGN_TOKEN="+agentToken),
 		append([]string{"--toolsets", "support,human"}, args...)...)
 	w := &wire{t: t, cmd: cmd, lines: make(chan string, 1000), out: new(logged), log: new(logged)}
 	cmd.Stderr = w.log

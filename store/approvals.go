@@ -130,7 +130,7 @@ func (tx *Tx) AddApproval(a Approval) (Approval, error) {
 	if err != nil {
 		return a, fmt.Errorf("approval of %s: %w", a.Tool, err)
 	}
-	return a, nil
+	return a, tx.announce(a.ID)
 }
 
 // Decide moves a pending approval that hasn't expired to its last state, and

@@ -32,12 +32,22 @@ type DB struct {
 	writer *pool
 	reader *pool
 	queue  *queue // nil for a file that no other process knows
+
+	outbox    []string
+	announced func()
 }
 
 // Options replace what a DB takes from outside itself; tests set them.
 type Options struct {
 	Now   func() time.Time           // the clock; nil: the system's
 	NewID func(prefix string) string // makes ids such as "RF-…"; nil: 50 random bits
+
+	// Outbox names the targets that are to be told of each approval, request and
+	// ticket added by this process: each gets a [Push] in the same transaction.
+	Outbox []string
+	// Announced, if set, is called once such a transaction is committed. It must
+	// return at once.
+	Announced func()
 
 	// Statement, if set, is called with the text of each SQL statement before and
 	// after it runs: a test ends the process there.
@@ -84,7 +94,8 @@ func open(path string, opts Options) (*DB, error) {
 // connect makes the DB of path without touching the file: connections open when
 // they are first needed.
 func connect(path string, key []byte, opts Options) (*DB, error) {
-	db := &DB{path: path, keys: newKeyring(path, key), now: opts.Now, newID: opts.NewID}
+	db := &DB{path: path, keys: newKeyring(path, key), now: opts.Now, newID: opts.NewID,
+		outbox: opts.Outbox, announced: opts.Announced}
 	if db.now == nil {
 		db.now = time.Now
 	}
@@ -195,7 +206,8 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 			conn.run("rollback") // also when fn panics
 		}
 	}()
-	if err := fn(&Tx{View: View{Now: db.Now(), conn: conn, keys: db.keys}, newID: db.newID}); err != nil {
+	tx := &Tx{View: View{Now: db.Now(), conn: conn, keys: db.keys}, newID: db.newID, outbox: db.outbox}
+	if err := fn(tx); err != nil {
 		return err
 	}
 	if err := db.inPlace(); err != nil {
@@ -205,6 +217,9 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 		return err
 	}
 	committed = true
+	if tx.announces && db.announced != nil {
+		db.announced()
+	}
 	return nil
 }
 

@@ -118,7 +118,7 @@ func (tx *Tx) AddTicket(t Ticket) (Ticket, error) {
 	if err != nil {
 		return t, fmt.Errorf("ticket: %w", err)
 	}
-	return t, nil
+	return t, tx.announce(t.ID)
 }
 
 // RaiseTicket sets a ticket's priority.

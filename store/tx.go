@@ -18,7 +18,9 @@ type View struct {
 // Tx is a write transaction. It reads its own writes.
 type Tx struct {
 	View
-	newID func(prefix string) string
+	newID     func(prefix string) string
+	outbox    []string // the targets to tell of what starts to wait
+	announces bool     // something does
 }
 
 // NewID returns a fresh id that starts with prefix.

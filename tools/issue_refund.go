@@ -68,6 +68,7 @@ var issueRefund = define(spec[IssueRefundArgs, RefundAnswer]{
 	Description: "Refunds money (money back, return a payment, reimbursement) on one of the customer's orders, or asks a human where the shop's policy " +
 		"says so: then status is pending_approval and nothing has been refunded yet. Calling it again with the same arguments is safe. " +
 		"Never refunds more than was paid; refusals are final.",
+	Category:      "refund",
 	Role:          policy.Staff,
 	NeedsCustomer: true,
 	Destructive:   true,

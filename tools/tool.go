@@ -18,6 +18,7 @@ type Tool struct {
 	Name          string
 	Title         string
 	Description   string // for a model: what it does, when to use it, what it never does
+	Category      string // of what its approvals are about, for people; "" where it parks none
 	Role          policy.Role
 	NeedsCustomer bool
 	ReadOnly      bool
@@ -39,6 +40,7 @@ type spec[In, Out any] struct {
 	Name          string
 	Title         string
 	Description   string
+	Category      string
 	Role          policy.Role
 	NeedsCustomer bool
 	Destructive   bool
@@ -134,7 +136,7 @@ func define[In, Out any](s spec[In, Out]) *Tool {
 	}
 	args := reflect.TypeFor[In]()
 	t := &Tool{
-		Name: s.Name, Title: s.Title, Description: s.Description, Role: s.Role, NeedsCustomer: s.NeedsCustomer,
+		Name: s.Name, Title: s.Title, Description: s.Description, Category: s.Category, Role: s.Role, NeedsCustomer: s.NeedsCustomer,
 		ReadOnly: s.Answer != nil, Destructive: s.Destructive, Idempotent: s.Idempotent || s.Answer != nil,
 		schema: schemaOf(args), args: args, answers: reflect.TypeFor[Out](),
 	}

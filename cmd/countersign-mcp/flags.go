@@ -48,8 +48,10 @@ func parse(args []string, env setup.Getenv, stderr io.Writer) (*options, error) 
 			return nil, fmt.Errorf("--log-level must be debug, info, warn or error")
 		}
 	}
-	o.Settings.Fill(env)
-	var err error
+	err := o.Settings.Fill(env)
+	if err != nil {
+		return nil, err
+	}
 	if o.tools, err = tools.Toolsets(toolsets); err != nil {
 		return nil, fmt.Errorf("--toolsets: %w", err)
 	}

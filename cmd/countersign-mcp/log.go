@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"countersign/approvals/push"
 	"countersign/audit"
 	"countersign/store"
 	"countersign/tools"
@@ -74,13 +75,16 @@ func (l *lineLog) close() {
 	<-l.done
 }
 
-// logTo writes each audit row and each fault as one JSON line.
-func logTo(w io.Writer, desk *tools.Desk, level slog.Level) {
+// logTo writes each audit row, each fault and each push that failed as one JSON line.
+func logTo(w io.Writer, desk *tools.Desk, courier *push.Courier, level slog.Level) {
 	logger := slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
 	if level <= slog.LevelInfo {
 		desk.Recorded = func(row store.AuditRow) { fmt.Fprintf(w, "%s\n", audit.JSON(row)) }
 	}
 	desk.Faulted = func(action string, fault error) {
 		logger.Error("call failed", "action", action, "fault", fault.Error())
+	}
+	courier.Failed = func(target, id string, why error) {
+		logger.Warn("push failed", "target", target, "id", id, "why", why.Error())
 	}
 }

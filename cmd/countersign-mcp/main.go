@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"countersign/approvals/push"
 	"countersign/audit"
 	"countersign/cmd/internal/setup"
 	"countersign/store"
@@ -47,6 +48,9 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	courier := &push.Courier{Targets: opts.Push}
+	courier.Prepare()
+	opts.Announced = courier.Wake
 	db, err := opts.Open()
 	if err != nil {
 		return err
@@ -67,11 +71,15 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	desk.EnvFile = opts.envFile
 	log := newLineLog(stderr)
 	defer log.close()
-	logTo(log, desk, opts.logLevel)
-	err = server.ServeStdio(ctx, server.New(desk, opts.tools, caller, version), desk.StopWaiting)
+	courier.DB = db
+	logTo(log, desk, courier, opts.logLevel)
+	srv := server.New(desk, opts.tools, caller, version)
+	srv.OnFirst(courier.Begin)
+	err = server.ServeStdio(ctx, srv, desk.StopWaiting)
 	// Neither a call that hangs on another process nor a client that doesn't read
 	// stderr may keep this one: what is written happens whole or not at all.
 	time.AfterFunc(closeFor, func() { os.Exit(0) })
+	courier.End()
 	return err
 }
 

@@ -9,10 +9,12 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"countersign/approvals/push"
 	"countersign/audit"
 	"countersign/cmd/internal/setup"
 	"countersign/fixtures"
@@ -108,7 +110,9 @@ func (a *app) rootCommand() *cobra.Command {
 			if err := setup.CheckGiven(cmd.Flags()); err != nil {
 				return err
 			}
-			a.settings.Fill(a.env)
+			if err := a.settings.Fill(a.env); err != nil {
+				return err
+			}
 			a.started = true
 			return nil
 		},
@@ -118,7 +122,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.settings.Flags(root.PersistentFlags())
 	root.AddCommand(a.addressesCommand(), a.approvalsCommand(), a.auditCommand(), a.backupCommand(), a.caseCommand(),
 		a.connectCommand(), a.customersCommand(), a.demoCommand(), a.doctorCommand(), a.eraseCommand(), a.importCommand(), a.initCommand(),
-		a.keysCommand(), a.ordersCommand(), a.policyCommand(), a.refundsCommand(), a.requestsCommand(), a.ticketsCommand(), a.tokensCommand())
+		a.keysCommand(), a.ordersCommand(), a.policyCommand(), a.refundsCommand(), a.requestsCommand(), a.statsCommand(), a.ticketsCommand(), a.tokensCommand())
 	for _, noun := range root.Commands() {
 		if noun.HasSubCommands() && noun.RunE == nil {
 			noun.RunE = requireSubcommand
@@ -199,7 +203,23 @@ func (a *app) with(cmd *cobra.Command, work func(context.Context, *settle.Office
 	if err != nil {
 		return err
 	}
-	return errors.Join(work(cmd.Context(), office), office.DB.Close())
+	changed := false
+	office.Recorded = func() { changed = true }
+	err = work(cmd.Context(), office)
+	if changed {
+		a.pushDue(cmd.Context(), office.DB)
+	}
+	return errors.Join(err, office.DB.Close())
+}
+
+// pushDue tries for a moment to tell what servers couldn't. Whether that works
+// changes nothing about the command.
+func (a *app) pushDue(ctx context.Context, db *store.DB) {
+	const moment, most = 2 * time.Second, 3
+	ctx, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	courier := push.Courier{DB: db, Targets: a.settings.Push}
+	courier.DeliverDue(ctx, most)
 }
 
 // look runs a command that shows an operator one state of the database.

@@ -11,10 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"countersign/approvals/envfile"
 	"countersign/cmd/internal/clientconfig"
 	"countersign/fixtures"
 	"countersign/policy"
 	"countersign/store"
+	"countersign/tools"
 	"countersign/tools/settle"
 )
 
@@ -23,6 +25,8 @@ type connection struct {
 	client   string
 	name     string
 	customer string
+	toolsets string
+	envFile  string
 	dry      bool // show what would be written, and write nothing
 }
 
@@ -41,6 +45,8 @@ of each changed file is kept beside it.`,
 		},
 	}
 	cmd.Flags().StringVar(&c.customer, "customer", "", "the `id` of the customer that the agent works for")
+	cmd.Flags().StringVar(&c.toolsets, "toolsets", "", "the server's toolsets: support (the default), or human, or both with a comma")
+	cmd.Flags().StringVar(&c.envFile, "env-file", "", "the .env `file` in which the server puts the secrets that people enter")
 	cmd.Flags().StringVar(&c.name, "name", "countersign", "what the client calls the server")
 	cmd.Flags().BoolVar(&c.dry, "print", false, "only show what would be written, and where")
 	return cmd
@@ -52,6 +58,9 @@ var clientName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
 func (a *app) connect(ctx context.Context, c connection) error {
 	if !clientName.MatchString(c.name) {
 		return usageError{errors.New("--name takes 1 to 64 letters, digits, dashes and underscores")}
+	}
+	if err := c.checkFiles(); err != nil {
+		return usageError{err}
 	}
 	// Who chooses the customer opens the door to their data.
 	if a.inAgentShell() && !c.dry {
@@ -82,6 +91,25 @@ func (a *app) connect(ctx context.Context, c connection) error {
 	return nil
 }
 
+// checkFiles refuses what the server would, and names the .env file as it is
+// found from any folder.
+func (c *connection) checkFiles() (err error) {
+	if _, err := tools.Toolsets(c.toolsets); err != nil {
+		return fmt.Errorf("--toolsets: %w", err)
+	}
+	if c.envFile == "" {
+		return nil
+	}
+	given := c.envFile
+	if c.envFile, err = filepath.Abs(given); err == nil {
+		err = envfile.File{Path: c.envFile}.Check()
+	}
+	if err != nil {
+		return fmt.Errorf("--env-file: %s: %w", given, err)
+	}
+	return nil
+}
+
 // clientEntry is how the client has to start the server, and the database's path.
 func (a *app) clientEntry(ctx context.Context, c connection) (clientconfig.Server, string, error) {
 	program, err := serverPath()
@@ -108,6 +136,12 @@ func (a *app) clientEntry(ctx context.Context, c connection) (clientconfig.Serve
 	}
 	if c.customer != "" {
 		args = append(args, "--customer", c.customer)
+	}
+	if c.toolsets != "" {
+		args = append(args, "--toolsets", c.toolsets)
+	}
+	if c.envFile != "" {
+		args = append(args, "--env-file", c.envFile)
 	}
 	return clientconfig.Server{
 		Name: c.name, Command: program, Args: args, Env: map[string]string{"COUNTERSIGN_TOKEN": a.settings.Token},

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
+	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"countersign/approvals/push"
 	"countersign/audit"
 	"countersign/cmd/internal/setup"
 	"countersign/policy"
@@ -140,6 +143,7 @@ func (a *app) diagnoseDatabase(ctx context.Context, d *diagnosis, db *store.DB) 
 	diagnoseContent(ctx, d, db)
 	diagnoseChain(ctx, d, db)
 	a.diagnosePolicy(ctx, d, db)
+	a.diagnosePush(ctx, d, db)
 	return ctx.Err()
 }
 
@@ -226,6 +230,31 @@ func (a *app) diagnosePolicy(ctx context.Context, d *diagnosis, db *store.DB) {
 		d.ok("policy", version+", stored in the database")
 	default:
 		d.ok("policy", version+", the built-in one")
+	}
+}
+
+// diagnosePush says who is told of what starts to wait, and what they weren't told.
+func (a *app) diagnosePush(ctx context.Context, d *diagnosis, db *store.DB) {
+	const name = "push"
+	var left int64
+	var oldest, now time.Time
+	err := db.View(ctx, func(v *store.View) (err error) {
+		now = v.Now
+		left, oldest, err = v.UndeliveredPushes(v.Now.Add(-push.GiveUpAfter))
+		return err
+	})
+	set := "no target is set here"
+	if names := push.Names(a.settings.Push); len(names) > 0 {
+		set = "set here: " + strings.Join(names, ", ")
+	}
+	switch {
+	case err != nil:
+		d.fail(name, err.Error(), "")
+	case left > 0:
+		d.warn(name, fmt.Sprintf("%s; undelivered: %d, the oldest from %s", set, left, ago(oldest, now)),
+			"servers log why, and try again for a day")
+	default:
+		d.ok(name, set+"; none is undelivered")
 	}
 }
 

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"countersign/approvals/push"
 	"countersign/cmd/internal/clientconfig"
 	"countersign/cmd/internal/setup"
 	"countersign/store"
+	"countersign/tools"
 )
 
 // diagnoseClients starts what the user's clients would start on this database,
@@ -28,7 +30,7 @@ func (a *app) diagnoseClients(ctx context.Context, d *diagnosis, path string) {
 			continue // of another shop
 		}
 		again := fmt.Sprintf("try: countersign connect %s --name %s", entry.Client, setup.ShellQuote(entry.Name))
-		p, err := startProbe(ctx, entry.Command, entry.Args, append(a.clientEnviron(), pairs(entry.Env)...))
+		p, err := startProbe(ctx, entry.Command, entry.Args, append(a.clientEnviron(), pairs(entry.Env)...), session.tools())
 		if err != nil {
 			d.fail("client", fmt.Sprintf("%s in %s doesn't start: %v", entry.Name, entry.File, err), again)
 			continue
@@ -41,7 +43,7 @@ func (a *app) diagnoseClients(ctx context.Context, d *diagnosis, path string) {
 		case agent.ID == "":
 			d.fail("client", fmt.Sprintf("%s in %s starts, but its token doesn't hold: its agent is shown no customer", entry.Name, entry.File), again)
 		default:
-			d.ok("client", fmt.Sprintf("%s in %s starts; its agent is %s (%s), and %s", entry.Name, entry.File, agent.Name, agent.Role, session.serves(agent)))
+			d.ok("client", fmt.Sprintf("%s in %s starts; its agent is %s (%s), and %s%s", entry.Name, entry.File, agent.Name, agent.Role, session.serves(agent), session.beside()))
 		}
 	}
 }
@@ -50,6 +52,8 @@ func (a *app) diagnoseClients(ctx context.Context, d *diagnosis, path string) {
 type session struct {
 	setup.Settings
 	customer string
+	toolsets string
+	envFile  string
 }
 
 // sessionOf reads an entry as the server would.
@@ -60,8 +64,10 @@ func (a *app) sessionOf(server clientconfig.Server) *session {
 	flags.Usage = func() {}
 	s.Flags(flags)
 	flags.StringVar(&s.customer, "customer", server.Env["COUNTERSIGN_CUSTOMER"], "")
+	flags.StringVar(&s.toolsets, "toolsets", server.Env["COUNTERSIGN_TOOLSETS"], "")
+	flags.StringVar(&s.envFile, "env-file", server.Env["COUNTERSIGN_ENV_FILE"], "")
 	_ = flags.Parse(server.Args) // what the server makes of it shows when it starts
-	s.Fill(func(name string) string {
+	_ = s.Fill(func(name string) string {
 		if value, ok := server.Env[name]; ok || strings.HasPrefix(name, "COUNTERSIGN_") {
 			return value // this shell's aren't the client's
 		}
@@ -91,6 +97,30 @@ func (s *session) serves(agent store.Principal) string {
 		return "it is shown the customer that its token is pinned to"
 	}
 	return "it is shown no customer until one is named: --customer"
+}
+
+// tools is how many tools the server has by its toolsets; with some that don't
+// exist it doesn't start.
+func (s *session) tools() int {
+	list, err := tools.Toolsets(s.toolsets)
+	if err != nil {
+		return len(tools.All)
+	}
+	return len(list)
+}
+
+// beside says what else the entry sets.
+func (s *session) beside() (text string) {
+	if s.toolsets != "" {
+		text += "; toolsets " + s.toolsets
+	}
+	if s.envFile != "" {
+		text += "; secrets go to " + s.envFile
+	}
+	if names := push.Names(s.Push); len(names) > 0 {
+		text += "; it pushes to " + strings.Join(names, " and ")
+	}
+	return text
 }
 
 func pairs(env map[string]string) (environ []string) {

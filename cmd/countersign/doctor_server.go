@@ -42,13 +42,13 @@ func (a *app) diagnoseServer(ctx context.Context, d *diagnosis, path string) {
 	if a.settings.Demo {
 		args = append(args, "--demo")
 	}
-	kept, err := startProbe(ctx, program, args, a.clientEnviron())
+	kept, err := startProbe(ctx, program, args, a.clientEnviron(), len(tools.All))
 	if err != nil {
 		d.fail(name, err.Error(), "")
 		return
 	}
 	defer kept.stop()
-	killed, err := startProbe(ctx, program, args, a.clientEnviron())
+	killed, err := startProbe(ctx, program, args, a.clientEnviron(), len(tools.All))
 	if err != nil {
 		d.fail(name, "a second one beside the first: "+err.Error(), "")
 		return
@@ -70,11 +70,12 @@ type probe struct {
 	command *exec.Cmd
 	kill    context.CancelFunc
 	session *client.Client
+	tools   int          // how many it is to have
 	said    bytes.Buffer // on stderr
 }
 
-func startProbe(ctx context.Context, program string, args, environ []string) (*probe, error) {
-	p := &probe{}
+func startProbe(ctx context.Context, program string, args, environ []string, tools int) (*probe, error) {
+	p := &probe{tools: tools}
 	ctx, p.kill = context.WithCancel(ctx)
 	p.command = exec.CommandContext(ctx, program, args...)
 	p.command.Dir, p.command.Env, p.command.Stderr = "/", environ, &p.said
@@ -125,8 +126,8 @@ func (p *probe) listTools(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
 	names, err := p.session.Tools(ctx)
-	if err == nil && len(names) != len(tools.All) {
-		err = fmt.Errorf("it has %s instead of %d: is it of another version?", counted(int64(len(names)), "tool"), len(tools.All))
+	if err == nil && len(names) != p.tools {
+		err = fmt.Errorf("it has %s instead of %d: is it of another version?", counted(int64(len(names)), "tool"), p.tools)
 	}
 	return err
 }

@@ -244,6 +244,30 @@ func asked(t *testing.T, path string) (id string) {
 	return id
 }
 
+// On a terminal what was asked is charted: in 80 columns, and, where no colours
+// are wanted, without any.
+func TestChartsOnATerminal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo.db")
+	asked(t, path)
+	for _, environ := range [][]string{nil, {"NO_COLOR=1"}} {
+		x := onTerminal(t, program(t, "countersign", append([]string{"COUNTERSIGN_DB=" + path}, environ...), "stats"))
+		code, screen := x.end()
+		if code != exitDone || !regexp.MustCompile(`(?m)^request_human +▒+ +1 +1 +- +- +-$`).MatchString(screen) ||
+			!regexp.MustCompile(`(?m)^  key +▒+ +1 +1 +- +- +-$`).MatchString(screen) {
+			t.Errorf("exit code %d\n%s", code, screen)
+		}
+		for line := range strings.Lines(screen) {
+			if n := len([]rune(strings.TrimRight(line, "\n"))); n > 80 {
+				t.Errorf("%d columns: %s", n, line)
+			}
+		}
+		if coloured := regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]`).MatchString(x.shown()); coloured != (environ == nil) {
+			t.Errorf("%v: coloured: %v\n%q", environ, coloured, x.shown())
+		}
+	}
+}
+
 // Before a refund outside the policy the order is shown, and only a yes makes it.
 func TestConfirmsARefundOnATerminal(t *testing.T) {
 	t.Parallel()

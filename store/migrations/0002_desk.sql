@@ -77,6 +77,19 @@ begin select raise(abort, 'a decided approval never changes'); end;
 create trigger approvals_kept before delete on approvals
 begin select raise(abort, 'approvals are kept'); end;
 
+-- What starts to wait and of which a target hasn't been told yet. A row goes
+-- once it was delivered or given up.
+create table outbox (
+    seq        integer primary key,
+    subject    text not null,                -- the id of the approval, request or ticket
+    target     text not null,                -- who is to be told
+    created_at text not null,
+    due_at     text not null,                -- no process tries it before; whoever does moves it on first
+    attempts   integer not null default 0,
+    unique (subject, target)
+) strict;
+create index outbox_due on outbox (target, due_at);
+
 create table refunds (
     seq         integer primary key,
     id          text not null unique,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -61,6 +62,18 @@ func New(desk *tools.Desk, list []*tools.Tool, caller tools.Caller, version stri
 	d.offer(s)
 	s.AddReceivingMiddleware(answerDiscover, d.answer)
 	return Server{MCP: s, Direct: d.direct}
+}
+
+// OnFirst has call called once, when the first request or notification arrives.
+// It must return at once.
+func (s Server) OnFirst(call func()) {
+	var once sync.Once
+	s.MCP.AddReceivingMiddleware(func(next mcp.MethodHandler) mcp.MethodHandler {
+		return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
+			once.Do(call)
+			return next(ctx, method, req)
+		}
+	})
 }
 
 // door is how a session's requests come to the desk.

@@ -23,6 +23,9 @@ type Office struct {
 	// AgentShell tells that an agent seems to run this program. Then nothing that
 	// needs a manager is done, and no case opened, whatever the token.
 	AgentShell bool
+
+	// Recorded, if set, is called once an act and its audit row are committed.
+	Recorded func()
 }
 
 // Kind says what stood in an operator's way.
@@ -90,6 +93,9 @@ func (o *Office) Do(ctx context.Context, action string, min policy.Role, work fu
 		_, err = audit.Append(tx, s.Entry)
 		return err
 	})
+	if err == nil && o.Recorded != nil {
+		o.Recorded()
+	}
 	if err == nil && refused != nil {
 		return refused
 	}

@@ -24,7 +24,7 @@ var ErrTaken = errors.New("the name is taken by an entry that starts something e
 
 // settled are variables that the arguments stand for now: an older entry's would
 // contradict them.
-var settled = []string{"COUNTERSIGN_DB", "COUNTERSIGN_CUSTOMER", "COUNTERSIGN_TOKEN"}
+var settled = []string{"COUNTERSIGN_DB", "COUNTERSIGN_CUSTOMER", "COUNTERSIGN_TOKEN", "COUNTERSIGN_TOOLSETS", "COUNTERSIGN_ENV_FILE"}
 
 // isOurs reports whether a command is this project's server.
 func isOurs(command string) bool {

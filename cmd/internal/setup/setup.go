@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"countersign/approvals/push"
 	"countersign/fixtures"
 	"countersign/policy"
 	"countersign/store"
@@ -26,6 +27,9 @@ type Settings struct {
 	Token  string
 	Policy string // path of a policy file, or ""
 	Demo   bool
+
+	Push      []push.Target // who is told of what starts to wait
+	Announced func()        // as in [store.Options]
 
 	env Getenv
 }
@@ -53,12 +57,15 @@ func CheckGiven(flags *pflag.FlagSet) (err error) {
 	return err
 }
 
-// Fill takes from the environment what no flag has set.
-func (s *Settings) Fill(env Getenv) {
+// Fill takes from the environment what no flag has set. Its error is for the
+// person who set a variable to what can't be meant.
+func (s *Settings) Fill(env Getenv) (err error) {
 	s.env = env
 	s.DB = firstOf(s.DB, env("COUNTERSIGN_DB"))
 	s.Token = firstOf(s.Token, env("COUNTERSIGN_TOKEN"))
 	s.Policy = firstOf(s.Policy, env("COUNTERSIGN_POLICY"))
+	s.Push, err = push.Targets(env)
+	return err
 }
 
 // Path returns the absolute path of the database: the one named, else the
@@ -88,10 +95,11 @@ func (s *Settings) Open() (*store.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts := store.Options{Outbox: push.Names(s.Push), Announced: s.Announced}
 	if s.Demo {
-		return fixtures.OpenDemo(path, store.Options{})
+		return fixtures.OpenDemo(path, opts)
 	}
-	db, err := store.Open(path, store.Options{})
+	db, err := store.Open(path, opts)
 	if errors.Is(err, store.ErrMissing) {
 		return nil, fmt.Errorf("%w; create one with: countersign init --db %s", err, ShellQuote(path))
 	}

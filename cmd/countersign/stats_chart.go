@@ -1,0 +1,110 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// parts are what a bar is made of, from left to right. Each has a shade of its
+// own: a terminal without colours tells them apart as well.
+var parts = []struct {
+	name  string
+	style lipgloss.Style
+	shade string
+	of    func(statView) int64
+}{
+	{"approved or closed", green, "█", func(s statView) int64 {
+		if s.Approved == nil {
+			return s.Decided
+		}
+		return *s.Approved
+	}},
+	{"rejected", red, "▓", func(s statView) int64 {
+		if s.Approved == nil {
+			return 0
+		}
+		return s.Decided - *s.Approved
+	}},
+	{"open", yellow, "▒", func(s statView) int64 { return s.Open }},
+	{"expired or stale", faint, "░", func(s statView) int64 { return s.Expired + s.Stale }},
+}
+
+// printCharts prints a bar for each tool and, under it, for each of its
+// categories; as long as fits beside the figures.
+func (a *app) printCharts(s statsView) {
+	const widest, name, least = 80, 24, 5 // columns: of all, of a name at most, of a bar at least
+	columns := min(a.columns(), widest)
+	var lines []statView
+	for _, tool := range s.ByTool {
+		lines = append(lines, tool)
+		for _, category := range s.ByCategory {
+			if category.Tool == tool.Tool {
+				lines = append(lines, category)
+			}
+		}
+	}
+	names, most := 0, int64(1)
+	for _, s := range lines {
+		names, most = max(names, lipgloss.Width(s.chartName())), max(most, s.Asked)
+	}
+	names = min(names, name, columns/2)
+	heading := figures("ASKED", "OPEN", "APPROVED", "MEDIAN", "P90")
+	bars := columns - names - lipgloss.Width(heading) - 1
+	if bars < least {
+		heading, bars = "", columns-names-1
+	}
+	left := lipgloss.NewStyle().Inline(true).Width(names).MaxWidth(names)
+	if heading != "" {
+		fmt.Fprintln(a.out, faint.Render(strings.Repeat(" ", names+1+bars)+heading))
+	}
+	for _, s := range lines {
+		line := left.Render(s.chartName()) + " " + s.bar(bars, most)
+		if heading != "" {
+			line += figures(strconv.FormatInt(s.Asked, 10), strconv.FormatInt(s.Open, 10), s.shareText(), secondsText(s.Median), secondsText(s.P90))
+		}
+		fmt.Fprintln(a.out, strings.TrimRight(line, " "))
+	}
+	var legend []string
+	for _, part := range parts {
+		legend = append(legend, part.style.Render(part.shade)+" "+part.name)
+	}
+	fmt.Fprintln(a.out)
+	fmt.Fprintln(a.out, trimLines(lipgloss.NewStyle().Width(columns).Render(strings.Join(legend, "  "))))
+}
+
+// figures are the columns beside a bar.
+func figures(asked, open, approved, median, p90 string) string {
+	return fmt.Sprintf("%7s%6s%10s%8s%6s", asked, open, approved, median, p90)
+}
+
+// chartName is what a line of the chart is about: a tool, or one of its categories.
+func (s statView) chartName() string {
+	if s.Category == nil {
+		return s.Tool
+	}
+	return "  " + s.categoryText()
+}
+
+// bar is a bar of what was asked, and what became of it, in width columns: a
+// full one stands for most. Rounding never makes it longer than its sum, and
+// what happened at all shows.
+func (s statView) bar(width int, most int64) string {
+	var b strings.Builder
+	drawn, sum := 0, int64(0)
+	for _, part := range parts {
+		n := part.of(s)
+		sum += n
+		end := int(sum * int64(width) / most)
+		if n > 0 && end == drawn && drawn < width {
+			end++
+		}
+		if end > drawn {
+			b.WriteString(part.style.Render(strings.Repeat(part.shade, end-drawn)))
+			drawn = end
+		}
+	}
+	return b.String() + strings.Repeat(" ", width-drawn)
+}
