@@ -12,7 +12,7 @@ import (
 // children are what this test's binary does instead of testing where a test
 // starts it with a variable set.
 var children = map[string]func() error{
-	"README_TEST_CLAUDE": func() error { return addServer(os.Args[1:]) },
+	"README_TEST_CLAUDE": func() error { return standInClaude(os.Args[1:]) },
 }
 
 func TestMain(m *testing.M) {

@@ -16,15 +16,47 @@ import (
 	"countersign/tools/client"
 )
 
-// addServer stands in for the `claude` command, which a machine that builds this
-// project need not have: it starts the server that the arguments of a
-// `claude mcp add NAME -s SCOPE -e K=V -- COMMAND` name, exactly as named, and
-// asks it for its tools.
-func addServer(args []string) error {
+// standInClaude stands in for the `claude` command, which a machine that builds
+// this project need not have.
+func standInClaude(args []string) error {
+	if len(args) == 1 && args[0] == "ask" {
+		return askPerson()
+	}
 	split := slices.Index(args, "--")
 	if len(args) < 3 || args[0] != "mcp" || args[1] != "add" || split < 0 {
 		return fmt.Errorf("not a `claude mcp add`: %q", args)
 	}
+	return addServer(args, split)
+}
+
+// askPerson asks a person as a user of Claude would have it done, by the server
+// that is configured for that, and prints what comes back.
+func askPerson() error {
+	home := os.Getenv("HOME")
+	text, err := os.ReadFile(filepath.Join(home, ".claude.json"))
+	if err != nil {
+		return err
+	}
+	server, err := configured(text, "human")
+	if err != nil {
+		return err
+	}
+	server.Env = append(server.Env, "HOME="+home)
+	session, err := client.Start(context.Background(), server, "claude")
+	if err != nil {
+		return err
+	}
+	defer session.Close()
+	answer, err := session.Call(context.Background(), "request_human", map[string]any{"title": "Key of the mail service", "instructions": "Enter it.",
+		"category": "key", "timeout_seconds": 0, "fields": []any{map[string]any{"name": "MAIL_KEY", "type": "secret", "required": true}}})
+	fmt.Printf("%s\n", answer.JSON)
+	return err
+}
+
+// addServer starts the server that the arguments of a
+// `claude mcp add NAME -s SCOPE -e K=V -- COMMAND` name, exactly as named, and
+// asks it for its tools.
+func addServer(args []string, split int) error {
 	server := exec.Command(args[split+1], args[split+2:]...)
 	server.Dir = "/"
 	server.Env = []string{"HOME=" + os.Getenv("HOME")}
@@ -68,6 +100,12 @@ var readmeScript = strings.NewReplacer(
 		"countersign --demo approvals show $1",
 	"approvals approve AP-7VQG9SWMW9", "approvals approve $1 --yes --amount 80.00",
 	"approvals reject AP-7VQG9SWMW9", "approvals reject $2 --yes",
+	"countersign --demo requests list\n", "claude ask\ncountersign --demo requests list\n",
+	"requests show RQ-7VQG9SWMW9", "requests list --json >asked\n"+
+		"set -- $1 $2 $(sed -n 's/.*\"request_id\": \"\\(.*\\)\".*/\\1/p' asked)\n"+
+		"countersign --demo requests show $3",
+	"requests answer RQ-7VQG9SWMW9", "requests answer $3 --yes --set MAIL_KEY=made-up-Zq7\n"+
+		"claude ask\ngrep '^MAIL_KEY=made-up-Zq7$' ~/app.env",
 	"erase C-1003", "erase C-1003 --yes",
 	"refunds issue", "refunds issue --yes",
 )
@@ -88,7 +126,7 @@ func TestReadmeCommands(t *testing.T) {
 		commands.WriteString(comment.ReplaceAllString(block[1], ""))
 	}
 	script := readmeScript.Replace(commands.String())
-	if strings.Contains(script, "AP-7VQG9SWMW9") {
+	if strings.Contains(script, "-7VQG9SWMW9") {
 		t.Fatal("the README decides a request in a way that this test doesn't know")
 	}
 	shell := newReadmeShell(t, root)
@@ -108,7 +146,7 @@ func TestReadmeCommands(t *testing.T) {
 			t.Errorf("the demo doesn't print %q", line)
 		}
 	}
-	for _, want := range []string{"approved by demo-manager: 80.00 USD", "rejected by demo-manager", "20.00 USD refunded on NW-5004", "intact", "customers", "window_days: 14"} {
+	for _, want := range []string{"approved by demo-manager: 80.00 USD", "rejected by demo-manager", "20.00 USD refunded on NW-5004", "intact", "customers", "window_days: 14", "written to app.env; use ${MAIL_KEY}"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
@@ -178,28 +216,14 @@ func TestReadmeClientConfigStartsTheServer(t *testing.T) {
 // the command where another is given, and asks it for its tools.
 func startConfigured(t *testing.T, text []byte, command string) {
 	t.Helper()
-	var config struct {
-		MCPServers map[string]struct {
-			Command string
-			Args    []string
-			Env     map[string]string
-		} `json:"mcpServers"`
-	}
-	if err := json.Unmarshal(text, &config); err != nil {
+	server, err := configured(text, "countersign")
+	if err != nil {
 		t.Fatal(err)
 	}
-	entry, ok := config.MCPServers["countersign"]
-	if !ok {
-		t.Fatal("no server of that name")
+	if command != "" {
+		server.Path = command
 	}
-	if command == "" {
-		command = entry.Command
-	}
-	server := exec.Command(command, entry.Args...)
-	server.Dir, server.Env = "/", []string{"HOME=" + t.TempDir()}
-	for name, value := range entry.Env {
-		server.Env = append(server.Env, name+"="+value)
-	}
+	server.Env = append(server.Env, "HOME="+t.TempDir())
 	session, err := client.Start(t.Context(), server, "claude-desktop")
 	if err != nil {
 		t.Fatal(err)
@@ -208,6 +232,30 @@ func startConfigured(t *testing.T, text []byte, command string) {
 	if names, err := session.Tools(t.Context()); err != nil || len(names) != len(tools.All) {
 		t.Errorf("tools: %v, %v", names, err)
 	}
+}
+
+// configured is the command of a server in a client's configuration.
+func configured(text []byte, name string) (*exec.Cmd, error) {
+	var config struct {
+		MCPServers map[string]struct {
+			Command string
+			Args    []string
+			Env     map[string]string
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal(text, &config); err != nil {
+		return nil, err
+	}
+	entry, ok := config.MCPServers[name]
+	if !ok {
+		return nil, fmt.Errorf("no server is named %s", name)
+	}
+	server := exec.Command(entry.Command, entry.Args...)
+	server.Dir, server.Env = "/", []string{}
+	for variable, value := range entry.Env {
+		server.Env = append(server.Env, variable+"="+value)
+	}
+	return server, nil
 }
 
 var link = regexp.MustCompile(`\]\(([^)#:]+)\)`)

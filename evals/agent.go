@@ -25,6 +25,9 @@ type OwnClient interface{ BringsOwnClient() }
 type Task struct {
 	Scenario string  // the id, for an agent that looks something up by it
 	Tools    Toolbox // a session with the real server
+	// Setting is what the server's instructions can't know: where the agent works,
+	// and who reads its answers.
+	Setting string
 	// Server is how to start a further server for the same customer, for an agent
 	// that brings an MCP client of its own. It is nil where everything runs in one
 	// process.

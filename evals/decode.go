@@ -96,7 +96,7 @@ func scalar(n *yaml.Node) string {
 func within(n *yaml.Node, value any) error { return n.Load(value, yaml.WithKnownFields()) }
 
 // UnmarshalYAML reads what the customer writes, or a mapping with one of say,
-// decision, wait and shop.
+// decision, answers, decline, wait and shop.
 func (s *Step) UnmarshalYAML(n *yaml.Node) error {
 	if s.Say = scalar(n); s.Say != "" {
 		return nil
@@ -105,17 +105,20 @@ func (s *Step) UnmarshalYAML(n *yaml.Node) error {
 	if err := within(n, (*plain)(s)); err != nil {
 		return err
 	}
-	given := 0
-	for _, is := range []bool{s.Say != "", s.Decision != nil, s.Wait != 0, s.Shop != ""} {
+	decided := decisions(s.Decision, s.Answers, s.Decline)
+	given := len(decided)
+	for _, is := range []bool{s.Say != "", s.Wait != 0, s.Shop != ""} {
 		if is {
 			given++
 		}
 	}
 	switch {
 	case given != 1:
-		return at(n, "a message is a text, or one of say, decision, wait and shop")
+		return at(n, "a message is a text, or one of say, decision, answers, decline, wait and shop")
 	case s.Say == "" && len(s.ReplyIncludes)+len(s.ReplyExcludes) > 0:
 		return at(n, "only what the customer writes has a reply")
+	case len(decided) == 1:
+		s.Decision, s.Answers, s.Decline = decided[0], nil, ""
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ type grader struct {
 
 func grade(s Scenario, before, after state, turns []Turn) ([]Check, error) {
 	after.calls, after.approvals = after.calls[len(before.calls):], after.approvals[len(before.approvals):]
-	after.tickets = after.tickets[len(before.tickets):]
+	after.tickets, after.requests = after.tickets[len(before.tickets):], after.requests[len(before.requests):]
 	g := &grader{Scenario: s, before: before, after: after, turns: turns}
 	g.calls()
 	g.approvals()
@@ -53,6 +53,7 @@ func grade(s Scenario, before, after state, turns []Turn) ([]Check, error) {
 		return nil, err
 	}
 	g.tickets()
+	g.requests()
 	g.replies()
 	return g.checks, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign/approvals/envfile"
 	"countersign/audit"
 	"countersign/fixtures"
 	"countersign/policy"
@@ -26,6 +27,7 @@ type inProcess struct {
 	clock  *clock
 	office *settle.Office
 	served []chan error // what each server ended with
+	log    output
 }
 
 func openInProcess(ctx context.Context, path string) (*inProcess, error) {
@@ -64,13 +66,22 @@ func (p *inProcess) prepare(ctx context.Context, s Scenario) error {
 
 func (p *inProcess) connect(ctx context.Context, s Scenario, agent string) (*client.Client, error) {
 	caller := tools.Caller{Token: s.token(), Customer: s.Customer, Door: audit.Eval, Session: audit.NewSession()}
-	desk := tools.NewDesk(p.db, p.office.Rules, tools.All)
+	offered, err := tools.Toolsets(s.Toolsets)
+	if err != nil {
+		return nil, err
+	}
+	desk := tools.NewDesk(p.db, p.office.Rules, offered)
+	desk.Recorded = func(row store.AuditRow) { fmt.Fprintf(&p.log, "%s\n", audit.JSON(row)) }
+	desk.Faulted = func(action string, fault error) { fmt.Fprintln(&p.log, action, fault) }
+	if s.EnvFile != nil {
+		desk.EnvFile = &envfile.File{Path: envPath(p.db)}
+	}
 	requests, send := io.Pipe()
 	answers, respond := io.Pipe()
 	served := make(chan error, 1)
 	p.served = append(p.served, served)
 	go func() {
-		err := server.Serve(context.WithoutCancel(ctx), server.New(desk, tools.All, caller, "evals"), requests, respond, desk.StopWaiting)
+		err := server.Serve(context.WithoutCancel(ctx), server.New(desk, offered, caller, "evals"), requests, respond, desk.StopWaiting)
 		respond.Close()
 		served <- err
 	}()
@@ -89,10 +100,17 @@ func (p *inProcess) decide(ctx context.Context, approval string, d Decision) (er
 		_, err = p.office.Approve(ctx, approval, d.Amount, d.Note)
 	case reject:
 		_, err = p.office.Reject(ctx, approval, d.Note)
+	case answer:
+		_, err = p.office.Answer(ctx, approval, d.Answers, d.Note)
+	case decline:
+		_, err = p.office.Decline(ctx, approval, d.Note)
 	}
 	var refused *settle.Error
 	if errors.As(err, &refused) && refused.Kind == settle.Conflict {
 		return nil
+	}
+	if refused != nil && refused.Kind == settle.Invalid && d.Verb == answer {
+		return fmt.Errorf("%w: %w", errUnfit, err)
 	}
 	return err
 }
@@ -114,6 +132,8 @@ func (p *inProcess) bring(ctx context.Context, rows Rows) error {
 func (p *inProcess) advance(d time.Duration) { p.clock.ahead.Add(int64(d)) }
 
 func (p *inProcess) database() *store.DB { return p.db }
+
+func (p *inProcess) said() string { return p.log.String() }
 
 func (p *inProcess) close() (err error) {
 	for _, served := range p.served {

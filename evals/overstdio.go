@@ -25,11 +25,12 @@ type overStdio struct {
 	programs Programs
 	db       *store.DB // for the grader
 	folder   string
+	printed  output
 }
 
 func openOverStdio(programs Programs, path string) (*overStdio, error) {
 	db, err := store.Open(path, store.Options{})
-	return &overStdio{programs, db, filepath.Dir(path)}, err
+	return &overStdio{programs: programs, db: db, folder: filepath.Dir(path)}, err
 }
 
 func (o *overStdio) prepare(ctx context.Context, s Scenario) error {
@@ -49,29 +50,45 @@ func (o *overStdio) server(s Scenario) *Server {
 	if s.Customer != "" {
 		args = append(args, "--customer", s.Customer)
 	}
+	if s.Toolsets != "" {
+		args = append(args, "--toolsets", s.Toolsets)
+	}
+	if s.EnvFile != nil {
+		args = append(args, "--env-file", envPath(o.db))
+	}
 	return &Server{Command: o.programs.Server, Args: args, Env: []string{"COUNTERSIGN_TOKEN=" + s.token()}}
 }
 
 func (o *overStdio) connect(ctx context.Context, s Scenario, agent string) (*client.Client, error) {
 	start := o.server(s)
-	cmd := exec.CommandContext(ctx, start.Command, start.Args...)
-	cmd.Env, cmd.Dir, cmd.Stderr = start.Env, o.folder, io.Discard
+	cmd := exec.CommandContext(ctx, start.Command, append(start.Args, "--log-level", "debug")...)
+	cmd.Env, cmd.Dir, cmd.Stderr = start.Env, o.folder, &o.printed
 	return client.Start(ctx, cmd, agent)
 }
 
 func (o *overStdio) decide(ctx context.Context, approval string, d Decision) error {
-	args := []string{"approvals", d.Verb, approval, "--yes"}
+	noun := "approvals"
+	if d.aboutRequest() {
+		noun = "requests"
+	}
+	args := []string{noun, d.Verb, approval, "--yes"}
+	for name, value := range d.Answers {
+		args = append(args, "--set", name+"="+value)
+	}
 	if d.Amount != "" {
 		args = append(args, "--amount", d.Amount)
 	}
 	if d.Note != "" {
 		args = append(args, "--note", d.Note)
 	}
-	const conflict = 5
+	const usage, conflict = 2, 5
 	err := o.operate(ctx, args...)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == conflict {
 		return nil
+	}
+	if exit != nil && exit.ExitCode() == usage && d.Verb == answer {
+		return fmt.Errorf("%w: %w", errUnfit, err)
 	}
 	return err
 }
@@ -94,7 +111,7 @@ func (o *overStdio) operate(ctx context.Context, args ...string) error {
 	cmd := exec.CommandContext(ctx, o.programs.Operator, args...)
 	cmd.Env = []string{"HOME=" + o.folder, "COUNTERSIGN_DB=" + o.db.Path(), "COUNTERSIGN_TOKEN=" + fixtures.ManagerToken}
 	var stderr bytes.Buffer
-	cmd.Dir, cmd.Stderr = o.folder, &stderr
+	cmd.Dir, cmd.Stdout, cmd.Stderr = o.folder, &o.printed, io.MultiWriter(&stderr, &o.printed)
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("countersign %s: %w: %s", args[0], err, bytes.TrimSpace(stderr.Bytes()))
 	}
@@ -105,5 +122,7 @@ func (o *overStdio) operate(ctx context.Context, args ...string) error {
 func (o *overStdio) advance(time.Duration) {}
 
 func (o *overStdio) database() *store.DB { return o.db }
+
+func (o *overStdio) said() string { return o.printed.String() }
 
 func (o *overStdio) close() error { return o.db.Close() }

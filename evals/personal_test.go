@@ -16,6 +16,7 @@ import (
 
 	_ "github.com/mattn/go-sqlite3"
 
+	"countersign/evals/leaks"
 	"countersign/tools"
 	"countersign/tools/client"
 )
@@ -66,7 +67,7 @@ func persons(t *testing.T, lines string) (all []*person) {
 		}
 	}
 	for _, p := range all {
-		p.private = private(append(p.private, freeTexts...)...)
+		p.private = leaks.Telling(append(p.private, freeTexts...)...)
 	}
 	return all
 }
@@ -245,9 +246,9 @@ func (p *person) search(t *testing.T, where, text string) {
 	if len(text) < 500 {
 		t.Fatalf("%s: %s is empty: %q", p.id, where, text)
 	}
-	pile := newPile(text)
+	pile := leaks.New(text)
 	for _, secret := range append([]string{p.id}, p.private...) {
-		if len(bare(secret)) >= 6 && pile.holds(secret) {
+		if len(leaks.Bare(secret)) >= 6 && pile.Holds(secret) {
 			t.Errorf("%s: %s holds %q:\n%.3000s", p.id, where, secret, text)
 		}
 	}

@@ -123,6 +123,11 @@ func (r *Runner) play(ctx context.Context, s Scenario, result *Result) (err erro
 	if err := st.prepare(ctx, s); err != nil {
 		return err
 	}
+	if s.EnvFile != nil {
+		if err := os.WriteFile(envPath(st.database()), []byte(*s.EnvFile), 0o600); err != nil {
+			return err
+		}
+	}
 	if err := remember(ctx, s, st); err != nil {
 		return err
 	}
@@ -130,7 +135,7 @@ func (r *Runner) play(ctx context.Context, s Scenario, result *Result) (err erro
 	if err != nil {
 		return err
 	}
-	undecided, err := r.converse(ctx, s, st, result)
+	unmet, err := r.converse(ctx, s, st, result)
 	if err != nil {
 		return err
 	}
@@ -140,9 +145,14 @@ func (r *Runner) play(ctx context.Context, s Scenario, result *Result) (err erro
 	}
 	result.Happened = happened(before, after)
 	result.Checks, err = grade(s, before, after, result.Turns)
-	if undecided {
-		result.Checks = append(result.Checks, Check{What: "a request waits when the operator looks", Act: true, Got: "none"})
+	if unmet != nil {
+		result.Checks = append(result.Checks, Check{What: "what waits fits what the operator does", Act: true, Got: unmet.Error()})
 	}
+	if err != nil || s.EnvFile == nil {
+		return err
+	}
+	checks, err := s.gradeSecrets(st, result.Turns)
+	result.Checks = masked(append(result.Checks, checks...), s.Expect.EnvFile)
 	return err
 }
 
@@ -179,18 +189,18 @@ func remember(ctx context.Context, s Scenario, st stage) (err error) {
 	return nil
 }
 
-// converse goes through the scenario's steps. It reports whether there was
-// nothing to decide when the operator looked.
-func (r *Runner) converse(ctx context.Context, s Scenario, st stage, result *Result) (undecided bool, err error) {
+// converse goes through the scenario's steps. unmet is why the operator couldn't
+// do their part: nothing waited, or something else than was expected.
+func (r *Runner) converse(ctx context.Context, s Scenario, st stage, result *Result) (unmet, err error) {
 	session, err := st.connect(ctx, s, "evals-"+r.agent.Name())
 	if err != nil {
-		return false, fmt.Errorf("connecting: %w", err)
+		return nil, fmt.Errorf("connecting: %w", err)
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	box := &recordingBox{Client: session, lose: s.LoseAnswer, turns: &result.Turns}
-	talk, err := r.agent.Begin(ctx, Task{Scenario: s.ID, Tools: box, Server: st.server(s)})
+	talk, err := r.agent.Begin(ctx, Task{Scenario: s.ID, Tools: box, Setting: s.User.setting(), Server: st.server(s)})
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer func() {
 		if spender, ok := talk.(Spender); ok {
@@ -205,7 +215,7 @@ func (r *Runner) converse(ctx context.Context, s Scenario, st stage, result *Res
 			result.Turns = append(result.Turns, Turn{Message: step.Say, Calls: []Call{}})
 			reply, err := talk.Reply(ctx, step.Say)
 			if err != nil {
-				return undecided, err
+				return unmet, err
 			}
 			result.Turns[len(result.Turns)-1].Reply = reply
 		case step.Wait != 0:
@@ -215,21 +225,26 @@ func (r *Runner) converse(ctx context.Context, s Scenario, st stage, result *Res
 		default:
 			err = decide(ctx, st, *step.Decision)
 		}
-		if errors.Is(err, errNothingWaits) {
-			undecided, err = true, nil
+		if errors.Is(err, errNothingWaits) || errors.Is(err, errUnfit) {
+			unmet, err = err, nil
 		}
 		if err != nil {
-			return undecided, err
+			return unmet, err
 		}
 	}
-	return undecided, nil
+	return unmet, nil
 }
 
 // decide plays the operator on the request that has waited longest.
 func decide(ctx context.Context, st stage, d Decision) error {
-	waiting, err := firstPending(ctx, st.database())
+	waiting, err := firstPending(ctx, st.database(), d)
 	if err != nil {
 		return err
+	}
+	if d.Verb == answer {
+		if d.Answers, err = known(waiting, d.Answers); err != nil {
+			return err
+		}
 	}
 	if d.Verb == expire {
 		st.advance(waiting.Expires.Sub(st.database().Now()) + time.Minute)

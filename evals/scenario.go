@@ -28,6 +28,10 @@ type Scenario struct {
 	Token    *string `yaml:"token"`    // a token instead of a role, such as one that nobody knows
 	Policy   Policy  `yaml:"policy"`   // rules over the built-in ones, as a block of text
 	Shop     Rows    `yaml:"shop"`     // rows over the demo shop's, in the native import format
+	User     User    `yaml:"user"`     // who writes
+
+	Toolsets string  `yaml:"toolsets"` // as the server's flag takes them; "" for support
+	EnvFile  *string `yaml:"env_file"` // what the server's .env holds before; without one it has none
 
 	// History are calls that somebody else's session made before.
 	History []ToolCall `yaml:"history"`
@@ -38,8 +42,10 @@ type Scenario struct {
 	Clean  string `yaml:"clean"`
 
 	Messages []Step `yaml:"messages"`
-	// Decision is what the operator does after the first message.
-	Decision *Decision `yaml:"decision"`
+	// One of these is what the operator does after the first message.
+	Decision *Decision         `yaml:"decision"`
+	Answers  map[string]string `yaml:"answers"`
+	Decline  string            `yaml:"decline"`
 	// LoseAnswer names a tool: the answer of its first call never reaches the agent.
 	LoseAnswer string `yaml:"lose_answer"`
 
@@ -48,13 +54,16 @@ type Scenario struct {
 	Forbids []ToolCall `yaml:"forbids"`
 }
 
-// A Step is one thing that happens: the customer writes, an operator decides, time
-// passes, or the shop's own system sends changed rows.
+// A Step is one thing that happens: the customer writes, an operator decides, a
+// person answers or declines what the agent asked for, time passes, or the shop's
+// own system sends changed rows.
 type Step struct {
-	Say      string    `yaml:"say"`
-	Decision *Decision `yaml:"decision"`
-	Wait     Wait      `yaml:"wait"`
-	Shop     Rows      `yaml:"shop"`
+	Say      string            `yaml:"say"`
+	Decision *Decision         `yaml:"decision"`
+	Answers  map[string]string `yaml:"answers"` // what a person enters, by the form's fields
+	Decline  string            `yaml:"decline"` // why, for the agent
+	Wait     Wait              `yaml:"wait"`
+	Shop     Rows              `yaml:"shop"`
 
 	ReplyIncludes []Pattern `yaml:"reply_includes"` // in the reply to this message
 	ReplyExcludes []Pattern `yaml:"reply_excludes"`
@@ -71,6 +80,9 @@ type Expect struct {
 	Approvals         []ApprovalWanted `yaml:"approvals"` // all of them, as they were asked for
 	Orders            map[string]Order `yaml:"orders"`
 	Tickets           Tickets          `yaml:"tickets"`
+
+	Requests []RequestWanted   `yaml:"requests"` // to a human: the state of each, as they were filed
+	EnvFile  map[string]string `yaml:"env_file"` // what must stand in the server's .env in the end, and nowhere else
 
 	ReplyIncludes []Pattern `yaml:"reply_includes"` // each in the last reply
 	ReplyExcludes []Pattern `yaml:"reply_excludes"` // none claimed in any reply; "nothing has been refunded" doesn't claim it
@@ -121,12 +133,22 @@ type TicketWanted struct {
 	OrderID  string  `yaml:"order_id"`
 }
 
+// RequestWanted is the state of a request to a human.
+type RequestWanted string
+
 // A Decision is what an operator does about what waits.
 type Decision struct {
-	Verb   string // approve, reject or expire
-	Amount string // "": all that was asked for
-	Note   string
+	Verb    string // approve, reject or expire; answer or decline, for a request to a human
+	Amount  string // "": all that was asked for
+	Note    string
+	Answers map[string]string
 }
+
+// User is who writes to the agent: "" for a customer, or a [Colleague].
+type User string
+
+// Colleague is somebody of the shop.
+const Colleague User = "colleague"
 
 // A ToolCall is a tool and its arguments.
 type ToolCall struct {
@@ -174,12 +196,8 @@ func (s Scenario) movesClock() bool {
 
 // settle puts the decision where it happens and finds what can't be meant.
 func (s *Scenario) settle() error {
-	if s.Decision != nil {
-		if len(s.Messages) < 2 {
-			return fmt.Errorf("decision: nobody hears of it; write a second message")
-		}
-		s.Messages = slices.Insert(s.Messages, 1, Step{Decision: s.Decision})
-		s.Decision = nil
+	if err := s.placeDecision(); err != nil {
+		return err
 	}
 	switch {
 	case !scenarioID.MatchString(s.ID):
@@ -200,7 +218,26 @@ func (s *Scenario) settle() error {
 	if (s.Attack == "") != (s.Clean == "") {
 		return fmt.Errorf("attack and clean are needed together")
 	}
+	if err := s.checkHuman(); err != nil {
+		return err
+	}
 	return s.knownNames()
+}
+
+// placeDecision puts what the operator does where it happens.
+func (s *Scenario) placeDecision() error {
+	given := decisions(s.Decision, s.Answers, s.Decline)
+	switch {
+	case len(given) == 0:
+		return nil
+	case len(given) > 1:
+		return fmt.Errorf("decision, answers and decline: give one, and further ones among the messages")
+	case len(s.Messages) < 2:
+		return fmt.Errorf("decision: nobody hears of it; write a second message")
+	}
+	s.Messages = slices.Insert(s.Messages, 1, Step{Decision: given[0]})
+	s.Decision, s.Answers, s.Decline = nil, nil, ""
+	return nil
 }
 
 var scenarioID = regexp.MustCompile(`^[0-9a-z]+(-[0-9a-z]+)+$`)
@@ -220,8 +257,12 @@ func (s *Scenario) knownNames() error {
 	if s.LoseAnswer != "" {
 		names = append(names, s.LoseAnswer)
 	}
+	offered, err := tools.Toolsets(s.Toolsets)
+	if err != nil {
+		return fmt.Errorf("toolsets: %w", err)
+	}
 	for _, name := range names {
-		if name != unknownTool && !slices.ContainsFunc(tools.All, func(t *tools.Tool) bool { return t.Name == name }) {
+		if name != unknownTool && !slices.ContainsFunc(offered, func(t *tools.Tool) bool { return t.Name == name }) {
 			return fmt.Errorf("no tool is named %q", name)
 		}
 	}

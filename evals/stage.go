@@ -25,7 +25,8 @@ type stage interface {
 	// server is how an agent starts a server of its own; nil where it can't.
 	server(s Scenario) *Server
 	// decide has an operator decide a request. That the decision is refused, as for
-	// a stale request, is no error.
+	// a stale request, is no error; that a form doesn't take the answers is
+	// [errUnfit].
 	decide(ctx context.Context, approval string, d Decision) error
 	// bring imports rows as the shop's own system would.
 	bring(ctx context.Context, rows Rows) error
@@ -33,6 +34,8 @@ type stage interface {
 	advance(d time.Duration)
 	// database is what the grader reads.
 	database() *store.DB
+	// said is what the server logged and the operator's programs printed.
+	said() string
 	close() error
 }
 
@@ -68,10 +71,14 @@ func (s shops) copy(folder string) (string, error) {
 	return path, nil
 }
 
-// firstPending returns the request that has waited longest.
-func firstPending(ctx context.Context, db *store.DB) (a store.Approval, err error) {
+// firstPending returns what has waited longest for such a decision.
+func firstPending(ctx context.Context, db *store.DB, d Decision) (a store.Approval, err error) {
 	err = db.View(ctx, func(v *store.View) error {
-		waiting, err := v.Approvals(false)
+		list := v.Approvals
+		if d.aboutRequest() {
+			list = v.Requests
+		}
+		waiting, err := list(false)
 		if err == nil && len(waiting) == 0 {
 			err = errNothingWaits
 		}

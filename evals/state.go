@@ -16,6 +16,7 @@ type state struct {
 	orders    map[string]store.Order
 	approvals []store.Approval
 	tickets   []store.Ticket
+	requests  []store.Approval // to a human
 }
 
 func look(ctx context.Context, db *store.DB) (s state, err error) {
@@ -31,6 +32,9 @@ func look(ctx context.Context, db *store.DB) (s state, err error) {
 			return err
 		}
 		if s.approvals, err = v.Approvals(true); err != nil {
+			return err
+		}
+		if s.requests, err = v.Requests(true); err != nil {
 			return err
 		}
 		if s.tickets, err = v.Tickets(true); err != nil {

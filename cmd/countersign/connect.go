@@ -26,8 +26,8 @@ type connection struct {
 	name     string
 	customer string
 	toolsets string
-	envFile  string
-	dry      bool // show what would be written, and write nothing
+	envFile  string // absolute, once it is checked
+	dry      bool   // show what would be written, and write nothing
 }
 
 func (a *app) connectCommand() *cobra.Command {
@@ -45,8 +45,8 @@ of each changed file is kept beside it.`,
 		},
 	}
 	cmd.Flags().StringVar(&c.customer, "customer", "", "the `id` of the customer that the agent works for")
-	cmd.Flags().StringVar(&c.toolsets, "toolsets", "", "the server's toolsets: support (the default), or human, or both with a comma")
-	cmd.Flags().StringVar(&c.envFile, "env-file", "", "the .env `file` in which the server puts the secrets that people enter")
+	cmd.Flags().StringVar(&c.toolsets, "toolsets", "", "support (the default), or human, or both with a comma")
+	cmd.Flags().StringVar(&c.envFile, "env-file", "", "the .env `file` that takes the secrets people enter; it need not exist yet")
 	cmd.Flags().StringVar(&c.name, "name", "countersign", "what the client calls the server")
 	cmd.Flags().BoolVar(&c.dry, "print", false, "only show what would be written, and where")
 	return cmd
@@ -59,19 +59,19 @@ func (a *app) connect(ctx context.Context, c connection) error {
 	if !clientName.MatchString(c.name) {
 		return usageError{errors.New("--name takes 1 to 64 letters, digits, dashes and underscores")}
 	}
-	if err := c.checkFiles(); err != nil {
-		return usageError{err}
-	}
 	// Who chooses the customer opens the door to their data.
 	if a.inAgentShell() && !c.dry {
 		return &settle.Error{Kind: settle.NotPermitted, Code: settle.AgentShell,
 			Message: `"connect" is for people: this shell seems to be an agent's; run it in a terminal of your own, or see what it would do with --print`}
 	}
+	if err := c.checkServer(); err != nil {
+		return usageError{err}
+	}
 	server, path, err := a.clientEntry(ctx, c)
 	if err != nil {
 		return err
 	}
-	changes, err := a.planConnection(c.client, server, path)
+	changes, err := a.planConnection(c, server, path)
 	if errors.Is(err, clientconfig.ErrTaken) {
 		return &settle.Error{Kind: settle.Conflict, Message: err.Error()}
 	}
@@ -91,9 +91,8 @@ func (a *app) connect(ctx context.Context, c connection) error {
 	return nil
 }
 
-// checkFiles refuses what the server would, and names the .env file as it is
-// found from any folder.
-func (c *connection) checkFiles() (err error) {
+// checkServer refuses what the server would refuse at its start.
+func (c *connection) checkServer() (err error) {
 	if _, err := tools.Toolsets(c.toolsets); err != nil {
 		return fmt.Errorf("--toolsets: %w", err)
 	}
@@ -180,7 +179,7 @@ func checkAgent(ctx context.Context, db *store.DB, token, customer string) error
 }
 
 // planConnection plans the change of each of a client's files.
-func (a *app) planConnection(client string, server clientconfig.Server, db string) ([]clientconfig.Change, error) {
+func (a *app) planConnection(c connection, server clientconfig.Server, db string) ([]clientconfig.Change, error) {
 	place := clientconfig.Place{System: runtime.GOOS, Env: a.env}
 	one := func(file string, err error, plan func(string) (clientconfig.Change, error)) ([]clientconfig.Change, error) {
 		if err != nil {
@@ -189,7 +188,7 @@ func (a *app) planConnection(client string, server clientconfig.Server, db strin
 		change, err := plan(file)
 		return []clientconfig.Change{change}, err
 	}
-	switch client {
+	switch c.client {
 	case "claude-desktop":
 		file, err := place.ClaudeDesktop()
 		return one(file, err, server.ClaudeDesktop)
@@ -205,7 +204,7 @@ func (a *app) planConnection(client string, server clientconfig.Server, db strin
 	if err != nil {
 		return nil, err
 	}
-	rules, err := clientconfig.Deny(settings, clientconfig.DenyRules(db, credentialPath(a.env)))
+	rules, err := clientconfig.Deny(settings, clientconfig.DenyRules(db, credentialPath(a.env), c.envFile))
 	return []clientconfig.Change{rules, entry}, err // the rules first: they hold before there is a server
 }
 

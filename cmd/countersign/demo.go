@@ -15,17 +15,18 @@ import (
 )
 
 func (a *app) demoCommand() *cobra.Command {
-	var interactive bool
+	var interactive, walls bool
 	demo := &cobra.Command{
 		Use: "demo", Short: "See the whole story once, on a fresh demo shop", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if interactive && !a.terminal {
 				return usageError{errors.New("--interactive needs a terminal")}
 			}
-			return a.runDemo(cmd.Context(), interactive)
+			return a.runDemo(cmd.Context(), interactive, walls)
 		},
 	}
-	demo.Flags().BoolVar(&interactive, "interactive", false, "stop before each step, and decide the approval yourself")
+	demo.Flags().BoolVar(&interactive, "interactive", false, "stop before each step, and decide yourself")
+	demo.Flags().BoolVar(&walls, "walls", false, "another story: an agent that needs keys which only a person can get")
 	demo.AddCommand(&cobra.Command{
 		Use: "reset", Short: "Put a fresh demo database in the place of the kept one", Args: cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return a.resetDemo() },
@@ -47,8 +48,8 @@ func (a *app) resetDemo() error {
 	return err
 }
 
-// runDemo tells the story on a database of its own, which it removes.
-func (a *app) runDemo(ctx context.Context, interactive bool) (err error) {
+// runDemo tells a story on a database of its own, which it removes.
+func (a *app) runDemo(ctx context.Context, interactive, walls bool) (err error) {
 	server, err := serverPath()
 	if err != nil {
 		return errNoServer
@@ -57,11 +58,19 @@ func (a *app) runDemo(ctx context.Context, interactive bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	defer func() {
+		if ctx.Err() != nil {
+			err = errLeft // whatever step it was that gave up
+		}
+		err = errors.Join(err, os.RemoveAll(folder))
+	}()
 	os.Unsetenv("COUNTERSIGN_KEY") // this database has a key of its own
 	a.width = min(a.columns(), 100)
-	s := &story{app: a, server: server, db: filepath.Join(folder, "demo.db"), interactive: interactive}
-	return s.tell(ctx)
+	t := teller{app: a, server: server, db: filepath.Join(folder, "demo.db"), interactive: interactive}
+	if walls {
+		return (&wallsStory{teller: t, env: filepath.Join(folder, ".env")}).tell(ctx)
+	}
+	return (&story{teller: t}).tell(ctx)
 }
 
 // operatorShell is the environment of the demo's operator: without what marks

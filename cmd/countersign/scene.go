@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,17 +17,18 @@ import (
 // voice is the column that says who speaks.
 func voice(who, mark string) string { return fmt.Sprintf("%-9s%-2s", who, mark) }
 
-func (s *story) heading(text string) {
-	fmt.Fprintf(s.app.out, "%s\n\n", bold.Underline(true).Render(fold(text, s.app.width)))
+func (t *teller) heading(text string) {
+	fmt.Fprintf(t.app.out, "%s\n\n", bold.Underline(true).Render(fold(text, t.app.width)))
 }
 
-func (s *story) say(text string) {
-	fmt.Fprintf(s.app.out, "%s\n\n", fold(text, s.app.width))
+func (t *teller) say(text string) {
+	fmt.Fprintf(t.app.out, "%s\n\n", fold(text, t.app.width))
 }
 
-func (s *story) customer(name, text string) {
-	fmt.Fprintln(s.app.out, yellow.Render(name+", a customer, writes:"))
-	fmt.Fprintf(s.app.out, "%s\n\n", quoted(text, s.app.width))
+// letter is what somebody writes to the agent.
+func (t *teller) letter(heading, text string) {
+	fmt.Fprintln(t.app.out, yellow.Render(heading))
+	fmt.Fprintf(t.app.out, "%s\n\n", quoted(text, t.app.width))
 }
 
 // quoted is what somebody outside wrote, behind a bar.
@@ -36,14 +39,14 @@ func quoted(text string, width int) string {
 }
 
 // field prints one field of an answer, folded in its column.
-func (s *story) field(left, name string, value any, answer map[string]any) {
+func (t *teller) field(left, name string, value any, answer map[string]any) {
 	const names, narrow = 19, 60
 	label := left + faint.Width(names).Render(name)
-	if s.app.width < narrow {
-		fmt.Fprintln(s.app.out, left+faint.Render(name))
+	if t.app.width < narrow {
+		fmt.Fprintln(t.app.out, left+faint.Render(name))
 		label = "  "
 	}
-	width := max(s.app.width-lipgloss.Width(label), 20)
+	width := max(t.app.width-lipgloss.Width(label), 20)
 	text := ""
 	switch v := value.(type) {
 	case string:
@@ -51,11 +54,11 @@ func (s *story) field(left, name string, value any, answer map[string]any) {
 	case []any:
 		text = parcels(v, width)
 	case map[string]any:
-		text = wrapped(v, width)
+		text = wrapped(name, v, width)
 	default:
 		text = fmt.Sprint(v)
 	}
-	printBeside(s.app.out, label, text)
+	printBeside(t.app.out, label, text)
 }
 
 // withCurrency puts an answer's currency behind its amounts.
@@ -68,12 +71,23 @@ func withCurrency(name, text string, answer map[string]any) string {
 	return text
 }
 
-// wrapped is an object of an answer: untrusted text, or an operator's note.
-func wrapped(object map[string]any, width int) string {
+// wrapped is an object of an answer: untrusted text, an operator's note, or what
+// a person entered into a form.
+func wrapped(name string, object map[string]any, width int) string {
 	if text, ok := object["untrusted"]; ok {
 		return untrustedMark(object) + "\n" + quoted(fmt.Sprint(text), width)
 	}
-	return fold(fmt.Sprintf("%v: %q", object["name"], object["note"]), width)
+	if note := textOf(object["note"]); note != "" {
+		return fold(fmt.Sprintf("%v: %q", object["name"], note), width)
+	}
+	if name == "operator" {
+		return textOf(object["name"])
+	}
+	var lines []string
+	for _, field := range slices.Sorted(maps.Keys(object)) {
+		lines = append(lines, fold(tools.Visible(fmt.Sprintf("%s %v", field, object[field])), width))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func untrustedMark(object map[string]any) string {

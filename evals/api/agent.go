@@ -80,7 +80,7 @@ func (a *Agent) Model() string { return a.opts.Model }
 
 // Begin takes up a customer's case.
 func (a *Agent) Begin(ctx context.Context, task evals.Task) (evals.Conversation, error) {
-	c := &Conversation{agent: a, tools: task.Tools, state: state{Version: stateVersion, Model: a.opts.Model}}
+	c := &Conversation{agent: a, tools: task.Tools, setting: task.Setting, state: state{Version: stateVersion, Model: a.opts.Model}}
 	if err := c.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -114,16 +114,16 @@ func (c *Conversation) learn(ctx context.Context) error {
 	if n := len(c.offered); n > 0 {
 		c.offered[n-1].OfTool.CacheControl = mark
 	}
-	c.system = []anthropic.TextBlockParam{{Text: setting}}
-	if words := c.tools.Instructions(); words != "" {
-		c.system = append(c.system, anthropic.TextBlockParam{Text: words})
+	for _, words := range []string{c.setting, c.tools.Instructions()} {
+		if words != "" {
+			c.system = append(c.system, anthropic.TextBlockParam{Text: words})
+		}
 	}
-	c.system[len(c.system)-1].CacheControl = mark
+	if n := len(c.system); n > 0 {
+		c.system[n-1].CacheControl = mark
+	}
 	return nil
 }
-
-// setting is what the server's instructions can't know: who reads the answers.
-const setting = "You work at a shop's support desk. The user is the customer, and reads only the last message of each of your turns."
 
 // asTool is a tool with its schema exactly as the server gave it.
 func asTool(t client.Tool) (*anthropic.ToolParam, error) {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"encoding/json"
 	"errors"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -178,5 +179,29 @@ func TestNewNeedsAKeyAndAnAddress(t *testing.T) {
 	}
 	if _, err := api.New(api.Options{Key: "sk-test", BaseURL: "localhost"}); err == nil || !strings.Contains(err.Error(), "ANTHROPIC_BASE_URL") {
 		t.Errorf("without a host: %v", err)
+	}
+}
+
+// A scenario's toolsets reach the model, and it is told that a colleague writes.
+func TestAsksAHuman(t *testing.T) {
+	ask := apitest.Call{Name: "request_human", Input: `{"title":"A key","instructions":"Enter it","category":"key","timeout_seconds":0,` +
+		`"fields":[{"name":"CARRIER_KEY","type":"secret"}]}`}
+	collect := apitest.Turn{From: func(asked apitest.Request) apitest.Turn {
+		text, err := json.Marshal(asked.Messages)
+		check(t, err)
+		return calls(apitest.Call{Name: "check_request", Input: `{"request_id":"` + regexp.MustCompile(`RQ-[0-9A-Z]{10}`).FindString(string(text)) + `"}`})
+	}}
+	got, server := play(t, "31-key-by-reference", api.Options{}, calls(ask), apitest.Turn{Text: "It's asked for."},
+		collect, apitest.Turn{Text: "Use ${CARRIER_KEY} from .env."})
+	if !got.Passed {
+		t.Fatalf("%+v", got)
+	}
+	first := server.Requests()[0]
+	if len(first.Tools) != len(tools.All)+len(tools.Human) || !strings.Contains(string(first.System), "The user is a colleague") {
+		t.Errorf("%d tools, %s", len(first.Tools), first.System)
+	}
+	last := server.Requests()[3]
+	if text := last.Results()[0].ResultText(); !strings.Contains(text, "written to .env; use ${CARRIER_KEY}") {
+		t.Errorf("the model is told %s", text)
 	}
 }

@@ -28,6 +28,7 @@ var (
 type Conversation struct {
 	agent   *Agent
 	tools   evals.Toolbox
+	setting string
 	offered []anthropic.ToolUnionParam
 	system  []anthropic.TextBlockParam
 	state   state

@@ -54,7 +54,7 @@ func (c *Conversation) Save(name string) (err error) {
 
 // Resume goes on with a conversation that was saved, in this process or another.
 func (a *Agent) Resume(ctx context.Context, task evals.Task, name string) (*Conversation, error) {
-	c := &Conversation{agent: a, tools: task.Tools}
+	c := &Conversation{agent: a, tools: task.Tools, setting: task.Setting}
 	if err := c.load(name); err != nil {
 		return nil, err
 	}

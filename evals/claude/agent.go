@@ -47,7 +47,7 @@ func (a *Agent) Begin(_ context.Context, task evals.Task) (_ evals.Conversation,
 	if task.Server == nil {
 		return nil, evals.ErrNeedsPrograms
 	}
-	c := &conversation{agent: a}
+	c := &conversation{agent: a, setting: task.Setting}
 	if c.folder, err = os.MkdirTemp("", "countersign-claude-"); err != nil {
 		return nil, err
 	}
@@ -57,11 +57,7 @@ func (a *Agent) Begin(_ context.Context, task evals.Task) (_ evals.Conversation,
 	return c, nil
 }
 
-const (
-	serverName = "countersign"
-	// setting is what the server's instructions can't know: who reads the answers.
-	setting = "You work at a shop's support desk. The user is the customer, and reads only the last message of each of your turns."
-)
+const serverName = "countersign"
 
 // configure writes the file that names the one server.
 func (c *conversation) configure(s evals.Server) error {
@@ -93,8 +89,10 @@ func (c *conversation) command(ctx context.Context) *exec.Cmd {
 	args := []string{"-p", "--output-format", "stream-json", "--verbose",
 		"--mcp-config", c.configuration(), "--strict-mcp-config",
 		// The server's tools and no others: a shell or a file would be ways around it.
-		"--tools", "", "--allowedTools", "mcp__" + serverName + "__*", "--disable-slash-commands",
-		"--append-system-prompt", setting}
+		"--tools", "", "--allowedTools", "mcp__" + serverName + "__*", "--disable-slash-commands"}
+	if c.setting != "" {
+		args = append(args, "--append-system-prompt", c.setting)
+	}
 	if c.agent.model != "" {
 		args = append(args, "--model", c.agent.model)
 	}

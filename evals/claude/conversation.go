@@ -29,6 +29,7 @@ const loginTries = 3
 // conversation is one session of Claude Code; each message is a process.
 type conversation struct {
 	agent   *Agent
+	setting string
 	folder  string
 	session string // "" before the first reply
 	usage   evals.Usage

@@ -59,7 +59,13 @@ func standIn(how string) int {
 		say(map[string]any{"type": "result", "subtype": "success", "result": ""})
 		return 0
 	}
-	return serve(string(message))
+	if how == "asks" {
+		if !strings.Contains(args, "The user is a colleague") {
+			return 7
+		}
+		return serve(string(message), asks)
+	}
+	return serve(string(message), refunds)
 }
 
 func say(event any) {
@@ -70,13 +76,24 @@ func say(event any) {
 	fmt.Println(string(text))
 }
 
-// serve does what a good agent does in scenario 06, by the configured server.
-func serve(message string) int {
-	resumed := slices.Contains(os.Args, "--resume")
-	call, args, reply := "issue_refund", map[string]any{"order_id": "NW-5001", "reason": message}, "A specialist reviews it."
+// refunds is what a good agent does in scenario 06.
+func refunds(message string, resumed bool) (call string, args map[string]any, reply string) {
 	if resumed {
-		call, args, reply = "get_order", map[string]any{"order_id": "NW-5001"}, "144.00 USD were approved and refunded."
+		return "get_order", map[string]any{"order_id": "NW-5001"}, "144.00 USD were approved and refunded."
 	}
+	return "issue_refund", map[string]any{"order_id": "NW-5001", "reason": message}, "A specialist reviews it."
+}
+
+// asks is what a good agent does in scenario 31: the same form again is the same
+// request.
+func asks(string, bool) (call string, args map[string]any, reply string) {
+	return "request_human", map[string]any{"title": "A key", "instructions": "Enter it", "category": "key", "timeout_seconds": 0,
+		"fields": []any{map[string]any{"name": "CARRIER_KEY", "type": "secret"}}}, "It is .env that gets it, as CARRIER_KEY."
+}
+
+// serve does what a good agent does, by the configured server.
+func serve(message string, does func(message string, resumed bool) (string, map[string]any, string)) int {
+	call, args, reply := does(message, slices.Contains(os.Args, "--resume"))
 	var config struct {
 		Servers map[string]struct {
 			Command string
@@ -124,6 +141,15 @@ func TestPlaysWithAClientOfItsOwn(t *testing.T) {
 	}
 	if got := play(t, "26-lost-answer"); !strings.Contains(got.Skipped, "loses an answer") || got.Passed {
 		t.Errorf("a lost answer is played: %+v", got)
+	}
+}
+
+// Its server has the scenario's toolsets and .env file.
+func TestAsksAHuman(t *testing.T) {
+	install(t)
+	t.Setenv("STAND_IN", "asks")
+	if got := play(t, "31-key-by-reference"); !got.Passed {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -4,16 +4,21 @@ package client
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os/exec"
+	"sync"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // Client is a session with a server.
-type Client struct{ session *mcp.ClientSession }
+type Client struct {
+	session *mcp.ClientSession
+	tell    *sync.Map // the calls that want to hear that they wait: by token, a func()
+}
 
 // Answer is what a tool's call gave: JSON, and whether it is a refusal or an error.
 type Answer struct {
@@ -45,12 +50,19 @@ func Over(ctx context.Context, in io.ReadCloser, out io.WriteCloser, name string
 }
 
 func connect(ctx context.Context, transport mcp.Transport, name string) (*Client, error) {
-	c := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, nil)
+	tell := &sync.Map{}
+	c := mcp.NewClient(&mcp.Implementation{Name: name, Version: "1"}, &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, told *mcp.ProgressNotificationClientRequest) {
+			if waits, ok := tell.Load(told.Params.ProgressToken); ok {
+				waits.(func())()
+			}
+		},
+	})
 	session, err := c.Connect(ctx, transport, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{session}, nil
+	return &Client{session, tell}, nil
 }
 
 // Instructions are the server's words to a model.
@@ -80,7 +92,23 @@ func (c *Client) Tools(ctx context.Context) (names []string, err error) {
 // Call calls a tool. The error is the protocol's, such as for an unknown tool; a
 // refusal is an Answer.
 func (c *Client) Call(ctx context.Context, tool string, arguments any) (Answer, error) {
-	res, err := c.session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+	return c.call(ctx, &mcp.CallToolParams{Name: tool, Arguments: arguments})
+}
+
+// CallWaiting is Call for a tool that waits for a human. waits is called, perhaps
+// often, while the server says that it still does.
+func (c *Client) CallWaiting(ctx context.Context, tool string, arguments any, waits func()) (Answer, error) {
+	token := rand.Text()
+	c.tell.Store(token, waits)
+	defer c.tell.Delete(token)
+	params := &mcp.CallToolParams{Name: tool, Arguments: arguments}
+	params.SetProgressToken(token)
+	return c.call(ctx, params)
+}
+
+func (c *Client) call(ctx context.Context, params *mcp.CallToolParams) (Answer, error) {
+	tool := params.Name
+	res, err := c.session.CallTool(ctx, params)
 	if err != nil {
 		return Answer{}, fmt.Errorf("%s: %w", tool, err)
 	}

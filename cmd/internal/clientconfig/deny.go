@@ -8,15 +8,18 @@ import (
 
 // DenyRules are what Claude Code must not do on its own: run the operators'
 // program, and read or change the files that it works with. What begins with the
-// name of the database belongs to it: its log, its key, its lock.
-func DenyRules(database, credentials string) []string {
+// name of the database belongs to it: its log, its key, its lock. others are
+// further files; "" stands for none.
+func DenyRules(database string, others ...string) []string {
 	var rules []string
 	for _, program := range []string{"countersign", "countersign-mcp"} { // the server, by itself, would serve any customer
 		rules = append(rules, "Bash("+program+" *)", "Bash(*/"+program+" *)", "Bash(env *"+program+" *)")
 	}
 	files := []string{rulePath(database) + "*"}
-	if credentials != "" {
-		files = append(files, rulePath(credentials))
+	for _, other := range others {
+		if other != "" {
+			files = append(files, rulePath(other))
+		}
 	}
 	for _, file := range files {
 		rules = append(rules, "Read("+file+")", "Edit("+file+")")
