@@ -45,7 +45,7 @@ const checkRequestName = "check_request"
 var checkRequest = define(spec[CheckRequestArgs, CheckAnswer]{
 	Name:  checkRequestName,
 	Title: "Check a request to a human",
-	Description: "Tells how a request to a human stands (RQ-… of request_human, or a refund's approval AP-…) and gives the answer once there is one. " +
+	Description: "Tells how a request to a human stands (the RQ id of request_human, or the AP id of a refund's approval) and gives the answer once there is one. " +
 		"It can wait for it. Secrets are written to the server's .env, and only their names are given.",
 	Role:       policy.Viewer,
 	Idempotent: true,

@@ -42,7 +42,7 @@ var priorities = []string{"low", "normal", "high", "urgent"}
 var escalateToHuman = define(spec[EscalateToHumanArgs, TicketAnswer]{
 	Name:  store.TicketTool,
 	Title: "Hand over to a human",
-	Description: "Opens a ticket for the shop's people (talk to a person or manager, complaint, warranty claim, cancel or exchange an order, exception). Use it for what no other tool does " +
+	Description: "Opens a ticket for the shop's people (talk to a person, manager or supervisor; complaint, claim, exception; cancel or exchange an order). Use it for what no other tool does " +
 		"or when the customer asks for a human. It promises no outcome; the same text again gives the same ticket.",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,

@@ -110,8 +110,8 @@ const (
 var getOrder = define(spec[GetOrderArgs, OrderAnswer]{
 	Name:  "get_order",
 	Title: "Look up an order",
-	Description: "Shows one order (purchase, what the customer did buy): items, totals, what was paid and refunded, how much can be refunded now and why, and how " +
-		"refund requests stand. Use it before a refund and to check on an approval. Changes nothing.",
+	Description: "Shows one order (purchase, what the customer did buy): items, totals, what was paid and refunded, how much can be refunded now and why, and the " +
+		"status of requests for it. Use it before refunding and to check on an approval. Changes nothing.",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,
 	Answer:        answerOrder,

@@ -65,7 +65,7 @@ const (
 var issueRefund = define(spec[IssueRefundArgs, RefundAnswer]{
 	Name:  issueRefundName,
 	Title: "Issue a refund",
-	Description: "Refunds money (money back, return a payment, reimbursement) on one of the customer's orders, or asks a human where the shop's policy " +
+	Description: "Makes a refund (money back, return a payment, reimbursement) on an order of the customer, or asks a human where the shop's policy " +
 		"says so: then status is pending_approval and nothing has been refunded yet. Calling it again with the same arguments is safe. " +
 		"Never refunds more than was paid; refusals are final.",
 	Category:      "refund",

@@ -86,6 +86,10 @@ func TestDeclarations(t *testing.T) {
 			if n := strings.Count(tool.Description, ". ") + 1; n > 3 || len(tool.Description) >= 1024 {
 				t.Errorf("the description has %d sentences and %d bytes", n, len(tool.Description))
 			}
+			// Claude Code rewrites characters such as an ellipsis before a model sees them.
+			if i := strings.IndexFunc(tool.Description, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
+				t.Errorf("the description isn't plain ASCII: %q", tool.Description[i:])
+			}
 			if tool.ReadOnly && tool.Destructive {
 				t.Error("it both only reads and destroys")
 			}
