@@ -52,17 +52,23 @@ var layers = map[string][]string{
 	"countersign/tools/client":      {},
 	"countersign/evals": {"countersign/approvals", "countersign/approvals/envfile", "countersign/audit", "countersign/evals/leaks", "countersign/fixtures", "countersign/policy", "countersign/policy/money", "countersign/store", "countersign/store/ingest",
 		"countersign/tools", "countersign/tools/client", "countersign/tools/server", "countersign/tools/settle"},
-	"countersign/evals/api":                 {"countersign/evals", "countersign/tools/client"},
-	"countersign/evals/api/apitest":         {},
-	"countersign/evals/leaks":               {},
-	"countersign/evals/claude":              {"countersign/evals"},
-	"countersign/cmd/internal/clientconfig": {},
-	"countersign/cmd/internal/setup":        {"countersign/approvals/push", "countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
+	"countersign/evals/api":                      {"countersign/evals", "countersign/tools/client"},
+	"countersign/evals/api/apitest":              {},
+	"countersign/evals/leaks":                    {},
+	"countersign/evals/claude":                   {"countersign/evals"},
+	"countersign/cmd/internal/clientconfig":      {},
+	"countersign/cmd/countersign/internal/inbox": {"countersign/approvals", "countersign/policy", "countersign/store", "countersign/tools", "countersign/tools/settle"},
+	"countersign/cmd/internal/setup":             {"countersign/approvals/push", "countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
+}
+
+// isProgram reports whether a package is one of the programs.
+func isProgram(path string) bool {
+	return strings.HasPrefix(path, "countersign/cmd/countersign") && !strings.Contains(path, "/internal/")
 }
 
 func TestDependenciesPointOneWay(t *testing.T) {
 	for path, p := range packages(t) {
-		if !strings.HasPrefix(path, "countersign/") || path == "countersign/cmd" || strings.HasPrefix(path, "countersign/cmd/countersign") {
+		if !strings.HasPrefix(path, "countersign/") || path == "countersign/cmd" || isProgram(path) {
 			continue
 		}
 		allowed, known := layers[path]
@@ -86,6 +92,19 @@ func TestServerCannotDecide(t *testing.T) {
 	}
 	if cli := all["countersign/cmd/countersign"]; !slices.Contains(cli.Deps, "countersign/tools/settle") {
 		t.Error("countersign doesn't reach tools/settle: this test looks for the wrong name")
+	}
+}
+
+// TestServerHasNoScreen proves that nothing of a terminal's user interface is
+// linked into the server.
+func TestServerHasNoScreen(t *testing.T) {
+	all := packages(t)
+	charm := func(dep string) bool { return strings.HasPrefix(dep, "charm.land/") }
+	if slices.ContainsFunc(all["countersign/cmd/countersign-mcp"].Deps, charm) {
+		t.Error("countersign-mcp reaches the terminal's libraries")
+	}
+	if !slices.ContainsFunc(all["countersign/cmd/countersign"].Deps, charm) {
+		t.Error("countersign doesn't reach them: this test looks for the wrong name")
 	}
 }
 
@@ -128,6 +147,7 @@ func TestOnlyOnePackageKnowsEachTrade(t *testing.T) {
 		"github.com/mattn/go-sqlite3":                {"countersign/store"},
 		"github.com/modelcontextprotocol/go-sdk/mcp": {"countersign/tools/server", "countersign/tools/client"},
 		"github.com/spf13/cobra":                     {"countersign/cmd/countersign"},
+		"charm.land/bubbletea/v2":                    {"countersign/cmd/countersign/internal/inbox"},
 		"github.com/anthropics/anthropic-sdk-go":     {"countersign/evals/api"},
 	} {
 		var users []string

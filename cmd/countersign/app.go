@@ -121,7 +121,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	a.settings.Flags(root.PersistentFlags())
 	root.AddCommand(a.addressesCommand(), a.approvalsCommand(), a.auditCommand(), a.backupCommand(), a.caseCommand(),
-		a.connectCommand(), a.customersCommand(), a.demoCommand(), a.doctorCommand(), a.eraseCommand(), a.importCommand(), a.initCommand(),
+		a.connectCommand(), a.customersCommand(), a.demoCommand(), a.doctorCommand(), a.eraseCommand(), a.importCommand(), a.inboxCommand(), a.initCommand(),
 		a.keysCommand(), a.ordersCommand(), a.policyCommand(), a.refundsCommand(), a.requestsCommand(), a.statsCommand(), a.ticketsCommand(), a.tokensCommand())
 	for _, noun := range root.Commands() {
 		if noun.HasSubCommands() && noun.RunE == nil {

@@ -103,10 +103,17 @@ func (a *app) printDecision(ctx context.Context, office *settle.Office, decided 
 	if asJSON {
 		return office.DB.View(ctx, func(v *store.View) error { return a.showApproval(v, decided.ID, true) })
 	}
-	fmt.Fprintf(a.out, "%s  %s by %s", bold.Render(decided.ID), stateWord(decided.State), decided.DecidedByName)
-	if decided.State == store.Approved {
-		fmt.Fprintf(a.out, ": %s refunded on %s", money.Amount{Minor: decided.ApprovedAmount, Currency: decided.Currency}.Format(), decided.OrderID)
-	}
-	fmt.Fprintln(a.out)
+	fmt.Fprintf(a.out, "%s  %s\n", bold.Render(decided.ID), decision(stateWord(decided.State), decided))
 	return nil
+}
+
+// decision says what became of an approval or request; word is its state.
+func decision(word string, ap store.Approval) string {
+	if ap.DecidedByName != "" {
+		word += " by " + ap.DecidedByName
+	}
+	if ap.ApprovedAmount > 0 {
+		word += fmt.Sprintf(": %s refunded on %s", money.Amount{Minor: ap.ApprovedAmount, Currency: ap.Currency}.Format(), ap.OrderID)
+	}
+	return word
 }

@@ -219,6 +219,6 @@ func (a *app) printAnswered(ctx context.Context, office *settle.Office, decided 
 			return err
 		})
 	}
-	fmt.Fprintf(a.out, "%s  %s by %s\n", bold.Render(decided.ID), stateWord(decided.StateWord()), decided.DecidedByName)
+	fmt.Fprintf(a.out, "%s  %s\n", bold.Render(decided.ID), decision(stateWord(decided.StateWord()), decided))
 	return nil
 }

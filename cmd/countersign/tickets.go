@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -152,13 +151,11 @@ func (a *app) ticketsReply() *cobra.Command {
 	return &cobra.Command{
 		Use: "reply ID TEXT", Short: "Reply on a ticket; the agent reads it", Args: usage(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			const most = 4000
-			text := strings.TrimSpace(args[1])
-			if text == "" || len([]rune(text)) > most {
-				return usageError{fmt.Errorf("a reply has 1 to %d characters", most)}
+			if err := settle.CheckReply(args[1]); err != nil {
+				return err
 			}
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
-				t, err := office.Reply(ctx, args[0], text)
+				t, err := office.Reply(ctx, args[0], args[1])
 				if err == nil {
 					fmt.Fprintf(a.out, "%s  replied\n", bold.Render(t.ID))
 				}

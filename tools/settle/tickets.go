@@ -3,18 +3,34 @@ package settle
 import (
 	"context"
 	"errors"
+	"strings"
+	"unicode/utf8"
 
 	"countersign/policy"
 	"countersign/store"
 )
 
-// Reply writes an operator's reply on an open ticket; the agent reads it.
+// CheckReply returns an [*Error] for what can't be a reply: one has 1 to 4,000
+// characters beside the blanks around it.
+func CheckReply(text string) error {
+	const most = 4000
+	if n := utf8.RuneCountInString(strings.TrimSpace(text)); n == 0 || n > most {
+		return invalid("a reply has 1 to %d characters", most)
+	}
+	return nil
+}
+
+// Reply writes an operator's reply on an open ticket, without the blanks around
+// it; the agent reads it.
 func (o *Office) Reply(ctx context.Context, id, text string) (store.Ticket, error) {
 	return o.onTicket(ctx, "tickets reply", id, func(s *Session, t store.Ticket) error {
 		if t.State != "open" {
 			return closedAlready(t)
 		}
-		return s.AddReply(t.ID, s.Operator.ID, text)
+		if err := CheckReply(text); err != nil {
+			return err
+		}
+		return s.AddReply(t.ID, s.Operator.ID, strings.TrimSpace(text))
 	})
 }
 
