@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"bytes"
 	"io"
 	"log/slog"
 	"sync"
@@ -17,18 +17,18 @@ const (
 	// gatherFor is how long lines are gathered before they are written together:
 	// a write for each would cost a call a tenth of its time.
 	gatherFor = 10 * time.Millisecond
-	// mostWaiting is how many bytes may wait for a client that doesn't read stderr;
-	// the audit table has what is dropped after them.
-	mostWaiting = 2 << 20
+	// mostWaiting is how many lines, of some 500 bytes, may wait for a client that
+	// doesn't read stderr; the audit table has what is dropped after them.
+	mostWaiting = 4096
 )
 
 // lineLog writes lines to stderr from a goroutine of its own: a client that
 // starts a server and never reads its stderr must not stop its calls.
 type lineLog struct {
 	mu      sync.Mutex
-	waiting []byte
-	begun   chan struct{} // has a token while lines wait; closed at the end
-	done    chan struct{} // closed when the last line is written
+	waiting []func() []byte // a line is put together when it is written: no call waits for that
+	begun   chan struct{}   // has a token while lines wait; closed at the end
+	done    chan struct{}   // closed when the last line is written
 }
 
 func newLineLog(w io.Writer) *lineLog {
@@ -38,7 +38,11 @@ func newLineLog(w io.Writer) *lineLog {
 		defer close(l.done)
 		for range begun {
 			time.Sleep(gatherFor)
-			_, _ = w.Write(l.take()) // a client that closed its end doesn't want them
+			var lines []byte
+			for _, line := range l.take() {
+				lines = append(lines, line()...)
+			}
+			_, _ = w.Write(lines) // a client that closed its end doesn't want them
 		}
 	}()
 	return l
@@ -46,19 +50,25 @@ func newLineLog(w io.Writer) *lineLog {
 
 // Write takes one line, or drops it where too much waits.
 func (l *lineLog) Write(line []byte) (int, error) {
+	kept := bytes.Clone(line)
+	l.add(func() []byte { return kept })
+	return len(line), nil
+}
+
+// add is Write of a line that is still to be put together.
+func (l *lineLog) add(line func() []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting)+len(line) > mostWaiting || l.begun == nil {
-		return len(line), nil
+	if len(l.waiting) == mostWaiting || l.begun == nil {
+		return
 	}
 	if len(l.waiting) == 0 {
 		l.begun <- struct{}{} // there is room: the last token was taken before its lines were
 	}
-	l.waiting = append(l.waiting, line...)
-	return len(line), nil
+	l.waiting = append(l.waiting, line)
 }
 
-func (l *lineLog) take() []byte {
+func (l *lineLog) take() []func() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lines := l.waiting
@@ -76,10 +86,10 @@ func (l *lineLog) close() {
 }
 
 // logTo writes each audit row, each fault and each push that failed as one JSON line.
-func logTo(w io.Writer, desk *tools.Desk, courier *push.Courier, level slog.Level) {
-	logger := slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}))
+func logTo(log *lineLog, desk *tools.Desk, courier *push.Courier, level slog.Level) {
+	logger := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: level}))
 	if level <= slog.LevelInfo {
-		desk.Recorded = func(row store.AuditRow) { fmt.Fprintf(w, "%s\n", audit.JSON(row)) }
+		desk.Recorded = func(row store.AuditRow) { log.add(func() []byte { return append(audit.JSON(row), '\n') }) }
 	}
 	desk.Faulted = func(action string, fault error) {
 		logger.Error("call failed", "action", action, "fault", fault.Error())

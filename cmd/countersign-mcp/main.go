@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -29,9 +28,6 @@ var version = "dev"
 
 func main() {
 	signal.Ignore(syscall.SIGPIPE) // a client that closes its end is an error of a write, not our end
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200) // a few megabytes more, fewer collections under load
-	}
 	if err := run(os.Args[1:], os.Getenv, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "countersign-mcp:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
@@ -27,15 +28,18 @@ const (
 // It gives each request a number of its own and puts the client's id back into
 // the answer, so that any id comes back as it was.
 type pipe struct {
-	lines lineReader
-	slots chan struct{} // one per request in flight
+	lines    lineReader
+	turn     chan struct{}        // held by who reads
+	resting  atomic.Int32         // how many wait for their turn to read
+	messages chan jsonrpc.Message // for the SDK
+	ended    error                // why there are no more
+	slots    chan struct{}        // one per request in flight
 
 	writing sync.Mutex // one line at a time; not under mu, as a client may not read
 	out     io.Writer
 	drained chan struct{} // closed when nobody waits for an answer any more
-	once    sync.Once
-	ending  func() // called when no further request comes
-	direct  Direct // nil: everything is for the SDK
+	ending  func()        // called when no further request comes
+	direct  Direct        // nil: everything is for the SDK
 
 	mu       sync.Mutex
 	last     int64
@@ -61,23 +65,55 @@ type flight struct {
 
 func newPipe(in io.Reader, out io.Writer) *pipe {
 	p := &pipe{
-		lines: newLineReader(in), slots: make(chan struct{}, maxInFlight), out: out, drained: make(chan struct{}),
+		lines: newLineReader(in), turn: make(chan struct{}, 1), messages: make(chan jsonrpc.Message), slots: make(chan struct{}, maxInFlight), out: out, drained: make(chan struct{}),
 		inFlight: map[int64]*flight{}, numbers: map[string]int64{},
 	}
 	p.idle = sync.NewCond(&p.mu)
 	return p
 }
 
-// Connect returns the pipe itself.
-func (p *pipe) Connect(context.Context) (mcp.Connection, error) { return p, nil }
+// Connect starts to read and returns the pipe itself.
+func (p *pipe) Connect(context.Context) (mcp.Connection, error) {
+	p.turn <- struct{}{}
+	go p.work()
+	return p, nil
+}
 
 // SessionID is empty: one pipe is one session.
 func (p *pipe) SessionID() string { return "" }
 
-// Read returns the next message that makes sense and answers those that don't.
-// At the end of the input it first waits for the calls in flight.
+// Read returns the next message for the SDK.
 func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
-	for {
+	if msg, ok := <-p.messages; ok {
+		return msg, nil
+	}
+	return nil, p.ended
+}
+
+// work reads lines and makes the calls among them that go past the SDK. Whoever
+// makes one lets another goroutine read on: so it starts at once, with no switch.
+func (p *pipe) work() {
+	p.resting.Add(1)
+	for range p.turn {
+		p.resting.Add(-1)
+		number, f := p.next()
+		if f == nil {
+			return
+		}
+		if p.resting.Load() == 0 {
+			go p.work()
+		}
+		p.turn <- struct{}{}
+		p.run(number, f)
+		p.resting.Add(1)
+	}
+}
+
+// next reads up to the next call that goes past the SDK. It answers what makes no
+// sense and hands the SDK the rest. At the end of the input it waits for the
+// calls in flight and returns nil.
+func (p *pipe) next() (number int64, f *flight) {
+	for !p.hasStopped() {
 		line, err := p.lines.next()
 		switch {
 		case err == errLongLine:
@@ -85,47 +121,56 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 			continue
 		case err != nil:
 			p.drain()
-			p.once.Do(func() { close(p.drained) })
-			return nil, err
+			close(p.drained)
+			p.end(err)
+			return 0, nil
 		}
 		e, fault := parseEnvelope(line)
 		if fault != nil {
 			p.answer(e.ID, nil, fault)
 			continue
 		}
-		if msg := p.accept(e); msg != nil {
-			return msg, nil
+		msg, number, f := p.accept(e)
+		if f != nil {
+			return number, f
 		}
-		if p.hasStopped() {
-			return nil, io.EOF
+		if msg != nil {
+			p.messages <- msg
 		}
 	}
+	p.end(io.EOF)
+	return 0, nil
 }
 
-// accept turns an envelope into a message for the SDK, nil where it is none.
-func (p *pipe) accept(e envelope) jsonrpc.Message {
+func (p *pipe) end(err error) {
+	p.ended = err
+	close(p.messages)
+}
+
+// accept turns an envelope into a message for the SDK, or into a call that goes
+// past it; nil where it is neither.
+func (p *pipe) accept(e envelope) (msg jsonrpc.Message, number int64, f *flight) {
 	if e.isResponse() {
-		return nil // this server asks clients nothing
+		return nil, 0, nil // this server asks clients nothing
 	}
 	req := &jsonrpc.Request{Method: *e.Method, Params: e.Params}
 	if e.ID == nil {
 		if *e.Method == "notifications/cancelled" {
 			req.Params = p.cancel(e.Params)
 		}
-		return req
+		return req, 0, nil
 	}
 	p.slots <- struct{}{}
-	number, f := p.register(e)
+	number, f = p.register(e)
 	if f == nil {
 		<-p.slots
-		return nil
+		return nil, 0, nil
 	}
 	if f.call != nil {
-		go p.run(number, f)
-		return nil
+		return nil, number, f
 	}
 	req.ID, _ = jsonrpc.MakeID(float64(number)) // a float64 is always an id
-	return req
+	return req, 0, nil
 }
 
 // register notes a request that waits for its answer, under a number of its
