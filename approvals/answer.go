@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -83,7 +84,7 @@ func (f Form) names() (names []string) {
 	return names
 }
 
-var number = regexp.MustCompile(`^-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?$`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?$`) })
 
 // Read checks a text against the field and returns it typed, nil for an empty
 // one. The error is a [*FieldError].
@@ -106,7 +107,7 @@ func (f Field) Read(text string) (value any, err error) {
 	}
 	switch f.Type {
 	case Number:
-		if !number.MatchString(text) {
+		if !number().MatchString(text) {
 			return refuse("must be a number, such as 12 or -0.5")
 		}
 		return json.Number(text), nil

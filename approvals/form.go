@@ -6,6 +6,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"golang.org/x/text/cases"
@@ -54,7 +55,7 @@ const (
 )
 
 // fieldName keeps out what a command line or a terminal would take for its own.
-var fieldName = regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]*$`)
+var fieldName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\p{N}_][\p{L}\p{M}\p{N}_.-]*$`) })
 
 // HasSecret reports whether a secret is asked for.
 func (f Form) HasSecret() bool {
@@ -90,7 +91,7 @@ func (f Field) problems() (problems []policy.Problem) {
 	switch {
 	case f.Type == Secret && !envfile.ValidName(f.Name):
 		add("name", "of a secret must be that of a variable: letters A to z, digits and _, no digit first")
-	case !fieldName.MatchString(f.Name) || utf8.RuneCountInString(f.Name) > mostName:
+	case !fieldName().MatchString(f.Name) || utf8.RuneCountInString(f.Name) > mostName:
 		add("name", fmt.Sprintf("must be 1 to %d letters, digits, _, . or -, starting with none of the last two; say the rest in label", mostName))
 	}
 	switch f.Type {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"countersign/policy/money"
@@ -116,12 +117,12 @@ func (d *decoder) zone(n *yaml.Node, zone **time.Location) {
 	*zone = loc
 }
 
-var plainNumber = regexp.MustCompile(`^(0|[1-9][0-9]{0,8})$`)
+var plainNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(0|[1-9][0-9]{0,8})$`) })
 
 func (d *decoder) days(n *yaml.Node, days *int) {
 	text, ok := scalar(n, "!!int")
 	number, err := strconv.Atoi(text)
-	if !ok || err != nil || !plainNumber.MatchString(text) || number > maxWindowDays {
+	if !ok || err != nil || !plainNumber().MatchString(text) || number > maxWindowDays {
 		d.fail(n, "window_days must be a whole number from 0 to %d", maxWindowDays)
 		return
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 
 	"golang.org/x/text/unicode/norm"
@@ -12,7 +13,7 @@ import (
 const maxNumber = 64
 
 // afterSeparator finds the digits of "NW-5001", not those of "W9502127".
-var afterSeparator = regexp.MustCompile(`[^0-9\pL]([0-9]+)$`)
+var afterSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^0-9\pL]([0-9]+)$`) })
 
 // FoldNumber returns an order number as look-ups compare it, however people
 // write it: compatibility forms, blanks, invisible characters, kinds of hyphen,
@@ -42,7 +43,7 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // numberDigits returns the digits by which a folded number may be called alone,
 // or "" where it has none.
 func numberDigits(folded string) string {
-	if match := afterSeparator.FindStringSubmatch(folded); match != nil {
+	if match := afterSeparator().FindStringSubmatch(folded); match != nil {
 		return match[1]
 	}
 	return ""

@@ -30,7 +30,7 @@ func TestOutputSchemas(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "../schemas/"+tool.Name+".json", string(text)+"\n")
+		golden(t, "../schemas/output/"+tool.Name+".json", string(text)+"\n")
 		want = append(want, tool.Name+".json")
 		if *update { // what is embedded is still the old one
 			continue
@@ -45,7 +45,7 @@ func TestOutputSchemas(t *testing.T) {
 	if sum > mostOutputSchemas {
 		t.Errorf("the output schemas take %d bytes of tools/list, more than %d", sum, mostOutputSchemas)
 	}
-	files, err := os.ReadDir("schemas")
+	files, err := os.ReadDir("schemas/output")
 	if err != nil {
 		t.Fatal(err)
 	}

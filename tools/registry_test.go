@@ -18,16 +18,15 @@ import (
 // foreignKeywords are what some client or API refuses in a schema.
 var foreignKeywords = regexp.MustCompile(`"(\$ref|\$defs|\$schema|\$id|oneOf|anyOf|allOf|patternProperties)"`)
 
+// The input schemas are those of the Go structs.
 func TestSchemas(t *testing.T) {
 	for _, tool := range everyTool {
 		t.Run(tool.Name, func(t *testing.T) {
-			text, err := json.MarshalIndent(map[string]any{
-				"name": tool.Name, "title": tool.Title, "description": tool.Description, "inputSchema": tool.Schema(),
-			}, "", "  ")
+			text, err := tools.DeriveSchema(tool)
 			if err != nil {
 				t.Fatal(err)
 			}
-			golden(t, "schemas/"+tool.Name+".json", string(text)+"\n")
+			golden(t, "../schemas/input/"+tool.Name+".json", string(text)+"\n")
 		})
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 
 	"countersign/policy"
 	"countersign/store"
@@ -63,7 +64,7 @@ type NoArgs struct{}
 const idMark = "{id}"
 
 // expanded is what RFC 6570 puts in the place of {id}.
-var expanded = regexp.MustCompile(`^(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+$`)
+var expanded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[A-Za-z0-9._~-]|%[0-9A-Fa-f]{2})+$`) })
 
 // Templated reports whether there is one of each id.
 func (r Resource) Templated() bool { return strings.HasSuffix(r.URI, idMark) }
@@ -86,7 +87,7 @@ func resourceAt(uri string) (Resource, json.RawMessage) {
 			continue
 		}
 		escaped, ok := strings.CutPrefix(uri, strings.TrimSuffix(r.URI, idMark))
-		if !ok || !expanded.MatchString(escaped) {
+		if !ok || !expanded().MatchString(escaped) {
 			continue
 		}
 		id, err := url.PathUnescape(escaped)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"sync"
 	"time"
 
 	"countersign/approvals/envfile"
@@ -25,7 +26,7 @@ type Tool struct {
 	Destructive   bool
 	Idempotent    bool
 
-	schema  schema
+	schema  func() schema // derived when it is first needed
 	answer  func(s *Scope, args any) (any, error)
 	plan    func(s *Scope, args any) (plan, error)
 	wait    func(s *Scope, args any) (time.Duration, error)
@@ -138,7 +139,7 @@ func define[In, Out any](s spec[In, Out]) *Tool {
 	t := &Tool{
 		Name: s.Name, Title: s.Title, Description: s.Description, Category: s.Category, Role: s.Role, NeedsCustomer: s.NeedsCustomer,
 		ReadOnly: s.Answer != nil, Destructive: s.Destructive, Idempotent: s.Idempotent || s.Answer != nil,
-		schema: schemaOf(args), args: args, answers: reflect.TypeFor[Out](),
+		schema: sync.OnceValue(func() schema { return schemaOf(args) }), args: args, answers: reflect.TypeFor[Out](),
 	}
 	if s.Wait != nil {
 		t.wait = func(scope *Scope, in any) (time.Duration, error) { return s.Wait(scope, *in.(*In)) }
@@ -174,12 +175,9 @@ func (p Plan[Out]) erase() plan {
 // Waits reports whether a call of the tool may wait for a human.
 func (t *Tool) Waits() bool { return t.wait != nil }
 
-// Schema returns the JSON schema of the tool's arguments.
-func (t *Tool) Schema() json.RawMessage { return t.schema.json }
-
 // decode checks raw arguments and returns them as a pointer to the tool's struct.
 func (t *Tool) decode(raw json.RawMessage) (any, []policy.Problem) {
 	args := reflect.New(t.args).Interface()
-	problems := t.schema.decode(raw, args)
+	problems := t.schema().decode(raw, args)
 	return args, problems
 }

@@ -3,10 +3,13 @@ package envfile
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // assignment is the start of a line that sets a variable: up to its value.
-var assignment = regexp.MustCompile(`^[ \t\x{feff}]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*`)
+var assignment = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[ \t\x{feff}]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*`)
+})
 
 // Set returns the text of a .env file with a variable set. Its last assignment
 // is replaced where there is one, since that is the one that readers take; else
@@ -37,7 +40,7 @@ func lastValue(text, name string) (start, end int, found bool) {
 		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
 			next = at + i + 1
 		}
-		match := assignment.FindStringSubmatch(text[at:next])
+		match := assignment().FindStringSubmatch(text[at:next])
 		if match == nil {
 			at = next
 			continue

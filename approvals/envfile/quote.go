@@ -6,6 +6,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // ErrUnquotable means that no way to write a value is read as that value by the
@@ -14,19 +15,21 @@ var ErrUnquotable = errors.New(`a .env file can't carry it to every reader; ` +
 	`it may hold no carriage return or other control character and no "${…}", and not both ' and one of " $ \ or a backquote beside blanks, # or shell characters`)
 
 var (
-	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 	// bare is read as it stands, by a shell too.
-	bare = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`)
+	bare = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`) })
 	// mixed is read as it stands by all but a shell, for which it does no harm.
-	mixed = regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=^!?*\[\]{}\\~-][A-Za-z0-9_./:@%+,=^!?*\[\]{}\\~'"-]*$`)
+	mixed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=^!?*\[\]{}\\~-][A-Za-z0-9_./:@%+,=^!?*\[\]{}\\~'"-]*$`)
+	})
 	// expanded is replaced by python-dotenv, however it is quoted.
-	expanded = regexp.MustCompile(`\$\{[^}]*\}`)
-	control  = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`)
+	expanded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}]*\}`) })
+	control  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`) })
 )
 
 // ValidName reports whether a variable may have this name in a shell.
-func ValidName(name string) bool { return variable.MatchString(name) }
+func ValidName(name string) bool { return variable().MatchString(name) }
 
 // Check returns [ErrUnquotable] for a value that can't be written.
 func Check(value string) error {
@@ -40,15 +43,15 @@ func Check(value string) error {
 // quotes nothing else is where none of " $ ` \ is in it.
 func quote(value string) (string, error) {
 	switch {
-	case expanded.MatchString(value), control.MatchString(value):
+	case expanded().MatchString(value), control().MatchString(value):
 		return "", ErrUnquotable
-	case bare.MatchString(value):
+	case bare().MatchString(value):
 		return value, nil
 	case !strings.Contains(value, "'") && !strings.Contains(value, `\\`) && !strings.HasSuffix(value, `\`):
 		return "'" + value + "'", nil
 	case !strings.ContainsAny(value, "\"$`\\"):
 		return `"` + value + `"`, nil
-	case mixed.MatchString(value):
+	case mixed().MatchString(value):
 		return value, nil
 	}
 	return "", ErrUnquotable

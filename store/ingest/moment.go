@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -18,18 +19,18 @@ var (
 )
 
 var (
-	relative = regexp.MustCompile(`^([+-])([0-9]{1,7})([dhm])$`)
+	relative = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([+-])([0-9]{1,7})([dhm])$`) })
 	// absolute refuses what time.Parse lets pass: one-digit hours, decimal commas.
-	absolute = regexp.MustCompile(`^.{10}T.{8}(\.[0-9]+)?(Z|[+-].{5})$`)
+	absolute = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^.{10}T.{8}(\.[0-9]+)?(Z|[+-].{5})$`) })
 )
 
 // moment reads a time: RFC 3339, or relative to now.
 func moment(text string, now time.Time) (time.Time, error) {
-	if match := relative.FindStringSubmatch(text); match != nil {
+	if match := relative().FindStringSubmatch(text); match != nil {
 		return away(match, now)
 	}
 	t, err := time.Parse(time.RFC3339, text)
-	if err != nil || !absolute.MatchString(text) {
+	if err != nil || !absolute().MatchString(text) {
 		return time.Time{}, errMoment
 	}
 	return inRange(t.UTC())
@@ -39,7 +40,7 @@ func moment(text string, now time.Time) (time.Time, error) {
 func date(text string, now time.Time) (string, error) {
 	var t time.Time
 	var err error
-	if match := relative.FindStringSubmatch(text); match != nil {
+	if match := relative().FindStringSubmatch(text); match != nil {
 		t, err = away(match, now)
 	} else if t, err = time.Parse(time.DateOnly, text); err != nil {
 		err = errDate

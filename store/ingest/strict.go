@@ -3,6 +3,7 @@ package ingest
 import (
 	"errors"
 	"regexp"
+	"sync"
 
 	"countersign/store/strictjson"
 )
@@ -27,13 +28,13 @@ func decode(text []byte) (map[string]any, *Problem) {
 }
 
 var (
-	plainID   = regexp.MustCompile(`^[#A-Za-z0-9_.-]{1,64}$`)
-	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`)
+	plainID   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[#A-Za-z0-9_.-]{1,64}$`) })
+	plainName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,39}$`) })
 )
 
 // fieldName names a key in a message, unless it could be anything else than a name.
 func fieldName(key string) string {
-	if plainName.MatchString(key) {
+	if plainName().MatchString(key) {
 		return "the field " + key
 	}
 	return "a field"
@@ -42,7 +43,7 @@ func fieldName(key string) string {
 // quoteID shows an id in a message behind what it is the id of, unless it could
 // be personal.
 func quoteID(what, id string) string {
-	if plainID.MatchString(id) {
+	if plainID().MatchString(id) {
 		return what + " " + id
 	}
 	return "this " + what

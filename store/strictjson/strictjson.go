@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -35,12 +36,12 @@ func (e *Error) Error() string { return e.Err.Error() }
 func (e *Error) Unwrap() error { return e.Err }
 
 // plainKey is a name or an index: what a key may be to be repeated in a message.
-var plainKey = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]{0,39}|[0-9]{1,6})$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_-]{0,39}|[0-9]{1,6})$`) })
 
 // SafeKey returns a key, or "?" for one that could be anything else than a name
 // or an index: it may be personal.
 func SafeKey(key string) string {
-	if plainKey.MatchString(key) {
+	if plainKey().MatchString(key) {
 		return key
 	}
 	return "?"
@@ -183,10 +184,10 @@ func (w *walker) literal() any {
 	}
 }
 
-var escapedReplacement = regexp.MustCompile(`(?i)\\ufffd`)
+var escapedReplacement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\\ufffd`) })
 
 // replacements counts the U+FFFD that a JSON text itself holds; what decoding it
 // gives beyond these stood for broken escapes.
 func replacements(text []byte) int {
-	return bytes.Count(text, []byte("\ufffd")) + len(escapedReplacement.FindAllIndex(text, -1))
+	return bytes.Count(text, []byte("\ufffd")) + len(escapedReplacement().FindAllIndex(text, -1))
 }
