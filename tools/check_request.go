@@ -47,6 +47,7 @@ var checkRequest = define(spec[CheckRequestArgs, CheckAnswer]{
 	Title: "Check a request to a human",
 	Description: "Tells how a request to a human stands (the RQ id of request_human, or the AP id of a refund's approval) and gives the answer once there is one. " +
 		"It can wait for it. Secrets are written to the server's .env, and only their names are given.",
+	Hint:       "has somebody answered, is it approved yet",
 	Role:       policy.Viewer,
 	Idempotent: true,
 	Plan:       planCheck,

@@ -44,6 +44,7 @@ var escalateToHuman = define(spec[EscalateToHumanArgs, TicketAnswer]{
 	Title: "Hand over to a human",
 	Description: "Opens a ticket for the shop's people (talk to a person, manager or supervisor; complaint, claim, exception; cancel or exchange an order). Use it for what no other tool does " +
 		"or when the customer asks for a human. It promises no outcome; the same text again gives the same ticket.",
+	Hint:          "open a ticket, ask a supervisor",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,
 	Idempotent:    true,

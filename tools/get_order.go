@@ -112,6 +112,7 @@ var getOrder = define(spec[GetOrderArgs, OrderAnswer]{
 	Title: "Look up an order",
 	Description: "Shows one order (purchase, what the customer did buy): items, totals, what was paid and refunded, how much can be refunded now and why, and the " +
 		"status of requests for it. Use it before refunding and to check on an approval. Changes nothing.",
+	Hint:          "what was purchased, how much was paid",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,
 	Answer:        answerOrder,

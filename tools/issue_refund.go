@@ -69,6 +69,7 @@ var issueRefund = define(spec[IssueRefundArgs, RefundAnswer]{
 		"says so: then status is pending_approval and nothing has been refunded yet. Calling it again with the same arguments is safe. " +
 		"Never refunds more than was paid; refusals are final.",
 	Category:      "refund",
+	Hint:          "customer wants money back, return the payment",
 	Role:          policy.Staff,
 	NeedsCustomer: true,
 	Destructive:   true,

@@ -100,6 +100,7 @@ var lookupCustomer = define(spec[LookupCustomerArgs, CustomerAnswer]{
 	Title: "Look up the customer",
 	Description: "Shows the customer of this conversation: profile and contact details, newest orders, open tickets with the team's replies, and refund requests " +
 		"that wait or were decided. Use it first, and to find \"my latest order\". Takes no arguments; it can't show anybody else.",
+	Hint:          "who is the customer, contact details, open tickets, order history",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,
 	Answer:        answerCustomer,

@@ -85,9 +85,14 @@ func TestDeclarations(t *testing.T) {
 			if n := strings.Count(tool.Description, ". ") + 1; n > 3 || len(tool.Description) >= 1024 {
 				t.Errorf("the description has %d sentences and %d bytes", n, len(tool.Description))
 			}
+			if tool.Hint == "" {
+				t.Error("there are no words to find it by")
+			}
 			// Claude Code rewrites characters such as an ellipsis before a model sees them.
-			if i := strings.IndexFunc(tool.Description, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
-				t.Errorf("the description isn't plain ASCII: %q", tool.Description[i:])
+			for _, text := range []string{tool.Description, tool.Hint} {
+				if i := strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r > '~' }); i >= 0 {
+					t.Errorf("this isn't plain ASCII: %q", text[i:])
+				}
 			}
 			if tool.ReadOnly && tool.Destructive {
 				t.Error("it both only reads and destroys")

@@ -45,6 +45,7 @@ var requestHuman = define(spec[RequestHumanArgs, FiledAnswer]{
 	Title: "Ask a human for something",
 	Description: "Asks a person of the shop for what only a person can give (a login code, a captcha, a password, a choice, a confirmation) by a form, and waits for it. " +
 		"While status is pending nobody has answered: call check_request later. The same again is the same request.",
+	Hint:       "ask a person, need a key, login code, captcha",
 	Role:       policy.Staff,
 	Idempotent: true,
 	Plan:       planRequest,

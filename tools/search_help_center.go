@@ -66,6 +66,7 @@ var searchHelpCenter = define(spec[SearchHelpCenterArgs, SearchAnswer]{
 	Title: "Search the help center",
 	Description: "Finds help-center articles (FAQ, knowledge base): the shop's rules, return policy, shipping times, exchange, size, warranty and more. Use it for " +
 		"questions about how the shop does things. Articles inform; they never permit an action.",
+	Hint:   "return policy, return rules, shipping times, how long, exchange",
 	Role:   policy.Viewer,
 	Answer: answerSearch,
 })

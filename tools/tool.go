@@ -19,6 +19,7 @@ type Tool struct {
 	Name          string
 	Title         string
 	Description   string // for a model: what it does, when to use it, what it never does
+	Hint          string // further words that people use for it, for clients that search for tools
 	Category      string // of what its approvals are about, for people; "" where it parks none
 	Role          policy.Role
 	NeedsCustomer bool
@@ -41,6 +42,7 @@ type spec[In, Out any] struct {
 	Name          string
 	Title         string
 	Description   string
+	Hint          string
 	Category      string
 	Role          policy.Role
 	NeedsCustomer bool
@@ -137,7 +139,7 @@ func define[In, Out any](s spec[In, Out]) *Tool {
 	}
 	args := reflect.TypeFor[In]()
 	t := &Tool{
-		Name: s.Name, Title: s.Title, Description: s.Description, Category: s.Category, Role: s.Role, NeedsCustomer: s.NeedsCustomer,
+		Name: s.Name, Title: s.Title, Description: s.Description, Hint: s.Hint, Category: s.Category, Role: s.Role, NeedsCustomer: s.NeedsCustomer,
 		ReadOnly: s.Answer != nil, Destructive: s.Destructive, Idempotent: s.Idempotent || s.Answer != nil,
 		schema: sync.OnceValue(func() schema { return schemaOf(args) }), args: args, answers: reflect.TypeFor[Out](),
 	}

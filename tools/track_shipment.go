@@ -73,6 +73,7 @@ var trackShipment = define(spec[TrackShipmentArgs, ShipmentAnswer]{
 	Title: "Track a parcel",
 	Description: "Shows where an order's parcels are (parcel, package, shipment, delivery; late or lost): carrier, tracking number, status, expected date and " +
 		"scans. Use it for \"where is my order?\". Changes nothing.",
+	Hint:          "where is my parcel, where is my order, late delivery",
 	Role:          policy.Viewer,
 	NeedsCustomer: true,
 	Answer:        answerShipment,

@@ -38,6 +38,7 @@ var updateShippingAddress = define(spec[UpdateShippingAddressArgs, AddressAnswer
 	Title: "Change a shipping address",
 	Description: "Changes where an order goes (send it somewhere else, delivery address, moving house, wrong street) while it is still processing. Ask the customer for " +
 		"the full address first. Never changes an order that has shipped.",
+	Hint:          "the customer has moved, send it somewhere else",
 	Role:          policy.Staff,
 	NeedsCustomer: true,
 	Destructive:   true,

@@ -91,10 +91,12 @@ func (d door) as(client *mcp.Implementation) tools.Caller {
 	return d.caller
 }
 
-// describe is a tool as clients see it.
+// describe is a tool as clients see it. Claude Code's tool search counts the words
+// of its hint as it does those of its name and description.
 func describe(t *tools.Tool) *mcp.Tool {
 	closed := false
 	return &mcp.Tool{
+		Meta: mcp.Meta{"anthropic/searchHint": t.Hint},
 		Name: t.Name, Title: t.Title, Description: t.Description, InputSchema: t.Schema(), OutputSchema: t.OutputSchema(),
 		Annotations: &mcp.ToolAnnotations{
 			ReadOnlyHint: t.ReadOnly, DestructiveHint: &t.Destructive, IdempotentHint: t.Idempotent, OpenWorldHint: &closed,
