@@ -174,8 +174,9 @@ func (p Plan[Out]) erase() plan {
 	return erased
 }
 
-// Waits reports whether a call of the tool may wait for a human.
-func (t *Tool) Waits() bool { return t.wait != nil }
+// Waits reports whether a call of the tool, or the one that follows it, may wait
+// for a human.
+func (t *Tool) Waits() bool { return t.wait != nil || t.follow != nil }
 
 // decode checks raw arguments and returns them as a pointer to the tool's struct.
 func (t *Tool) decode(raw json.RawMessage) (any, []policy.Problem) {

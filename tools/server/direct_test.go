@@ -106,6 +106,7 @@ func TestLeftToTheSDK(t *testing.T) {
 		"no params":          `null`,
 		"meta of no object":  `{` + lookup + `,"_meta":5}`,
 		"a tool that waits":  `{"name":"check_request","arguments":{"request_id":"RQ-0000000000"}}`,
+		"one that lets wait": `{"name":"request_human","arguments":{}}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := x.ask("tools/call", params); got.Result == nil && got.Error == nil || *taken != 0 {
