@@ -37,8 +37,10 @@ async function until(wanted, look = () => {}) {
   throw new Error(`the screen doesn't show ${wanted}:\n${screen()}`);
 }
 
+// The mode that asks for leave had another name once.
+const mode = execFileSync(claude, ['--help'], { env, encoding: 'utf8' }).includes('"manual"') ? 'manual' : 'default';
 tmux('-f', '/dev/null', 'new-session', '-d', '-x', '140', '-y', '50', '-s', 'claude',
-  claude, '--mcp-config', path.join(home, 'mcp.json'), '--strict-mcp-config', '--permission-mode', 'manual');
+  claude, '--mcp-config', path.join(home, 'mcp.json'), '--strict-mcp-config', '--permission-mode', mode);
 let asked = false;
 try {
   await until(/❯/);
