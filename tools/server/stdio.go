@@ -15,9 +15,13 @@ func ServeStdio(ctx context.Context, s Server, ending func()) error {
 	return Serve(ctx, s, openStdin(), out, ending)
 }
 
+// ErrClientGone means that the client took no answers any more while it still
+// could ask.
+var ErrClientGone = errors.New("the client doesn't take answers any more")
+
 // Serve serves one client on a pair of streams until it hangs up or ctx is
 // done, and answers the calls in flight before it returns. ending is called
-// when it begins to wait for those.
+// when it begins to wait for those. The error is [ErrClientGone] or the stream's.
 func Serve(ctx context.Context, s Server, in io.Reader, out io.Writer, ending func()) error {
 	p := newPipe(in, out)
 	p.direct = s.Direct
@@ -27,9 +31,15 @@ func Serve(ctx context.Context, s Server, in io.Reader, out io.Writer, ending fu
 	select {
 	case <-p.drained: // calls that no one reads the answers of may never end
 		return nil
+	case <-p.gone:
+		p.stop()
+		return ErrClientGone
 	case err := <-ended:
-		if errors.Is(err, io.EOF) {
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
+		case p.isGone():
+			return ErrClientGone
 		}
 		return err
 	case <-ctx.Done():

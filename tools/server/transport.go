@@ -2,24 +2,16 @@ package server
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-const (
-	// maxInFlight is how many requests run at once; more wait in the pipe.
-	maxInFlight = 64
-	// drainFor is how long calls in flight may take once the client has hung up.
-	drainFor = 4 * time.Second
-)
+// maxInFlight is how many requests run at once; more wait in the pipe.
+const maxInFlight = 64
 
 // pipe is an mcp.Transport, and its one connection, over a pair of streams. The
 // SDK's own ends the process at the first malformed line and loses the answers
@@ -29,7 +21,7 @@ const (
 // the answer, so that any id comes back as it was.
 type pipe struct {
 	lines    lineReader
-	turn     chan struct{}        // held by who reads
+	turn     chan struct{}        // held by who reads; closed when there is nothing more to read
 	resting  atomic.Int32         // how many wait for their turn to read
 	messages chan jsonrpc.Message // for the SDK
 	ended    error                // why there are no more
@@ -38,6 +30,8 @@ type pipe struct {
 	writing sync.Mutex // one line at a time; not under mu, as a client may not read
 	out     io.Writer
 	drained chan struct{} // closed when nobody waits for an answer any more
+	gone    chan struct{} // closed when the client takes no answers any more
+	leaving sync.Once     // closes gone
 	ending  func()        // called when no further request comes
 	direct  Direct        // nil: everything is for the SDK
 
@@ -50,22 +44,10 @@ type pipe struct {
 	idle     *sync.Cond // signalled when an answer has gone
 }
 
-// flight is a request that waits for its answer.
-type flight struct {
-	id        json.RawMessage
-	method    string
-	params    json.RawMessage
-	cancelled bool // nobody waits for the answer any more
-
-	// Of a call that goes past the SDK:
-	call func(ctx context.Context) (result json.RawMessage)
-	ctx  context.Context
-	stop context.CancelFunc
-}
-
 func newPipe(in io.Reader, out io.Writer) *pipe {
 	p := &pipe{
-		lines: newLineReader(in), turn: make(chan struct{}, 1), messages: make(chan jsonrpc.Message), slots: make(chan struct{}, maxInFlight), out: out, drained: make(chan struct{}),
+		lines: newLineReader(in), turn: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
+		slots: make(chan struct{}, maxInFlight), out: out, drained: make(chan struct{}), gone: make(chan struct{}),
 		inFlight: map[int64]*flight{}, numbers: map[string]int64{},
 	}
 	p.idle = sync.NewCond(&p.mu)
@@ -98,6 +80,7 @@ func (p *pipe) work() {
 		p.resting.Add(-1)
 		number, f := p.next()
 		if f == nil {
+			close(p.turn)
 			return
 		}
 		if p.resting.Load() == 0 {
@@ -173,66 +156,6 @@ func (p *pipe) accept(e envelope) (msg jsonrpc.Message, number int64, f *flight)
 	return req, 0, nil
 }
 
-// register notes a request that waits for its answer, under a number of its
-// own; nil for one that won't get any other than the one it has got here.
-func (p *pipe) register(e envelope) (number int64, f *flight) {
-	f = &flight{id: e.ID, method: *e.Method, params: e.Params}
-	p.mu.Lock()
-	_, taken := p.numbers[string(e.ID)]
-	if taken || p.stopped {
-		p.mu.Unlock()
-		if taken {
-			p.answer(nil, nil, invalidRequest("the id is in use by a request in flight"))
-		}
-		return 0, nil
-	}
-	defer p.mu.Unlock()
-	p.last++
-	p.inFlight[p.last] = f
-	p.numbers[string(e.ID)] = p.last
-	if p.direct != nil && p.client != nil && f.method == "tools/call" {
-		f.call = p.direct(*p.client, e.Params)
-	}
-	if f.call != nil {
-		f.ctx, f.stop = context.WithCancel(context.Background())
-	}
-	return p.last, f
-}
-
-// run answers a call that the SDK doesn't know of.
-func (p *pipe) run(number int64, f *flight) {
-	defer f.stop()
-	_ = p.finish(number, f.call(f.ctx), nil) // a client that is gone ends the reading too
-}
-
-// cancel marks a request's answer as unwanted and returns the notification's
-// params with our number for it.
-func (p *pipe) cancel(params json.RawMessage) json.RawMessage {
-	var which struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if err := json.Unmarshal(params, &which); err != nil {
-		return nil
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	number, ok := p.numbers[string(which.RequestID)]
-	if !ok || p.inFlight[number].method == "initialize" { // a client may not cancel that
-		return nil
-	}
-	f := p.inFlight[number]
-	f.cancelled = true
-	if f.call != nil {
-		f.stop()
-		return nil
-	}
-	renumbered, err := json.Marshal(map[string]int64{"requestId": number})
-	if err != nil {
-		return nil
-	}
-	return renumbered
-}
-
 // Write sends the SDK's message to the client.
 func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 	res, ok := msg.(*jsonrpc.Response)
@@ -248,131 +171,6 @@ func (p *pipe) Write(_ context.Context, msg jsonrpc.Message) error {
 		return nil
 	}
 	return p.finish(number, res.Result, wireError(res.Error))
-}
-
-// finish answers the request of a number, unless nobody waits for that.
-func (p *pipe) finish(number int64, result json.RawMessage, fault *jsonrpc.Error) (err error) {
-	p.mu.Lock()
-	f := p.inFlight[number]
-	if f == nil {
-		p.mu.Unlock()
-		return nil
-	}
-	delete(p.numbers, string(f.id)) // from when it has the answer on, the client may use the id again
-	if f.method == "initialize" && fault == nil {
-		p.client = clientName(f.params)
-	}
-	wanted := !f.cancelled
-	p.mu.Unlock()
-	if wanted {
-		err = p.write(f.id, result, fault)
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.inFlight, number)
-	<-p.slots
-	p.idle.Broadcast()
-	return err
-}
-
-// clientName is what a client calls itself in the params of initialize.
-func clientName(params json.RawMessage) *string {
-	var p mcp.InitializeParams
-	if err := json.Unmarshal(params, &p); err != nil || p.ClientInfo == nil {
-		return new(string)
-	}
-	return &p.ClientInfo.Name
-}
-
-// answer sends a response of our own.
-func (p *pipe) answer(id, result json.RawMessage, fault *jsonrpc.Error) {
-	_ = p.write(id, result, fault) // a client that is gone ends the reading too
-}
-
-// write sends a response.
-func (p *pipe) write(id, result json.RawMessage, fault *jsonrpc.Error) error {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
-	line := append(make([]byte, 0, len(result)+128), `{"jsonrpc":"2.0","id":`...)
-	line = append(line, id...)
-	if fault == nil {
-		line = append(append(line, `,"result":`...), result...)
-	} else {
-		text, err := json.Marshal(fault)
-		if err != nil {
-			return err
-		}
-		line = append(append(line, `,"error":`...), text...)
-	}
-	return p.send(append(line, '}'))
-}
-
-// send writes one line.
-func (p *pipe) send(line []byte) error {
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	_, err := p.out.Write(append(line, '\n'))
-	return err
-}
-
-// wireError is what a client may read of the SDK's errors. Some have no code,
-// and some quote what was sent and Go's types.
-func wireError(err error) *jsonrpc.Error {
-	if err == nil {
-		return nil
-	}
-	var e *jsonrpc.Error
-	switch {
-	case !errors.As(err, &e) || e.Code == 0:
-		return invalidRequest("the session is not initialized, or is already")
-	case e.Code == jsonrpc.CodeInvalidParams && !slices.Contains(plainMessages, e.Message):
-		return &jsonrpc.Error{Code: e.Code, Message: "invalid params", Data: e.Data}
-	}
-	return e
-}
-
-// stop takes no further request and waits for those in flight.
-func (p *pipe) stop() {
-	p.mu.Lock()
-	p.stopped = true
-	p.mu.Unlock()
-	p.drain()
-}
-
-func (p *pipe) hasStopped() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.stopped
-}
-
-// drain waits until every call in flight is answered, at most drainFor.
-func (p *pipe) drain() {
-	p.ending()
-	late := false
-	timer := time.AfterFunc(drainFor, func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		late = true
-		p.idle.Broadcast()
-	})
-	defer timer.Stop()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for !late && p.awaited() {
-		p.idle.Wait()
-	}
-}
-
-// awaited reports whether a request in flight will be answered by itself; a
-// subscription stays open until the client hangs up.
-func (p *pipe) awaited() bool {
-	for _, f := range p.inFlight {
-		if f.method != "subscriptions/listen" {
-			return true
-		}
-	}
-	return false
 }
 
 // Close has nothing to do: the streams belong to the process.

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,6 +24,9 @@ type session struct {
 	out   *bufio.Reader
 	ended chan error
 	stop  context.CancelFunc
+
+	hangUp  func() error // takes no answers any more
+	counted atomic.Int32 // how often the tool "count" was called
 }
 
 // eachWay runs a test twice on a server with tools that echo, are slow and hang:
@@ -37,9 +42,11 @@ func serve(t *testing.T, direct bool) *session {
 	t.Helper()
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
+	x := &session{t: t, ended: make(chan error, 1)}
 	acts := map[string]func(context.Context) string{
-		"echo": func(context.Context) string { return "echo" },
-		"slow": func(context.Context) string { time.Sleep(50 * time.Millisecond); return "slow" },
+		"count": func(context.Context) string { x.counted.Add(1); return "counted" },
+		"echo":  func(context.Context) string { return "echo" },
+		"slow":  func(context.Context) string { time.Sleep(50 * time.Millisecond); return "slow" },
 		"hang": func(ctx context.Context) string {
 			select {
 			case <-release:
@@ -70,7 +77,7 @@ func serve(t *testing.T, direct bool) *session {
 	in, client := io.Pipe()
 	out, answers := io.Pipe()
 	ctx, stop := context.WithCancel(context.Background())
-	x := &session{t: t, in: client, out: bufio.NewReaderSize(out, 4<<20), ended: make(chan error, 1), stop: stop}
+	x.in, x.out, x.stop, x.hangUp = client, bufio.NewReaderSize(out, 4<<20), stop, out.Close
 	go func() {
 		x.ended <- server.Serve(ctx, s, in, answers, func() {})
 		answers.Close()
@@ -271,6 +278,28 @@ func TestIDCanBeUsedAgain(t *testing.T) {
 			if got := x.receive(); string(got.ID) != `7` || got.Error != nil {
 				t.Fatalf("%+v", got)
 			}
+		}
+	})
+}
+
+// Nothing more is done for a client that takes no answers any more.
+func TestNothingIsDoneForAClientThatIsGone(t *testing.T) {
+	eachWay(t, func(t *testing.T, x *session) {
+		x.hangUp()
+		t.Cleanup(func() { x.in.Close() })
+		for i := range 100 {
+			go io.WriteString(x.in, callOf(fmt.Sprint(i), "count")+"\n") // the last ones are never read
+		}
+		select {
+		case err := <-x.ended:
+			if !errors.Is(err, server.ErrClientGone) {
+				t.Errorf("it ended with %v", err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("it goes on")
+		}
+		if n := x.counted.Load(); n > 70 { // those that were begun before the first answer failed
+			t.Errorf("%d calls were made", n)
 		}
 	})
 }
