@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"countersign/approvals/push"
@@ -117,6 +118,7 @@ func (a *app) rootCommand() *cobra.Command {
 			return nil
 		},
 	}
+	root.SetFlagErrorFunc(flagError)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	a.settings.Flags(root.PersistentFlags())
@@ -130,6 +132,20 @@ func (a *app) rootCommand() *cobra.Command {
 		}
 	}
 	return root
+}
+
+// flagError says what a flag takes, where its value is none of that: the words of
+// the flag library are Go's.
+func flagError(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	takes, ok := map[string]string{"int": "a whole number", "bool": "true or false", "duration": "a duration, such as 8h"}[invalid.GetFlag().Value.Type()]
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("--%s takes %s", invalid.GetFlag().Name, takes)
 }
 
 // requireSubcommand keeps "countersign approvals" and a mistyped subcommand

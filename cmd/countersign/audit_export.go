@@ -20,7 +20,7 @@ func (a *app) auditExport() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			export, known := exportFormats[format]
 			if !known {
-				return usageError{errors.New("--format takes jsonl or csv")}
+				return usageError{errors.New("say which format: --format jsonl or --format csv")}
 			}
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
 				if err := office.Permit(ctx, "audit export", policy.Staff); err != nil {
