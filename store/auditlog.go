@@ -49,7 +49,7 @@ func (v *View) AuditHead() (seq int64, hash string, err error) {
 
 // AddAuditRow appends r as it is.
 func (tx *Tx) AddAuditRow(r AuditRow) error {
-	err := tx.execOne("insert into audit ("+auditColumns+`)
+	err := tx.add("insert into audit ("+auditColumns+`)
 		values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		r.Seq, r.At, r.Actor, r.ActorKind, r.Role, r.Door, r.Session, r.Client, r.Customer, r.Action, r.OrderID,
 		r.ApprovalID, r.Amount, r.Currency, r.Outcome, r.Code, r.Fingerprint, r.Policy, r.DurationUS, r.PrevHash, r.Hash)

@@ -57,6 +57,10 @@ func (tx *Tx) execOne(query string, args ...any) error {
 	return err
 }
 
+// add runs an insert, which adds its row or fails. The driver binds the values of
+// a query at once, those of an exec one by one.
+func (tx *Tx) add(query string, args ...any) error { return tx.conn.query(query, args, nil) }
+
 // row scans the one row that query gives into dest. It returns [ErrNotFound]
 // where there is none.
 func (v *View) row(query string, args []any, dest ...any) error {
