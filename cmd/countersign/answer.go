@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"countersign/approvals"
+	"countersign/store"
 	"countersign/tools/settle"
 )
 
@@ -84,11 +85,12 @@ func (a *app) readInput() (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r"), nil
 }
 
-// fillIn shows a request and, if it waits, asks for each field that no flag has
-// set. It reports whether it waits.
-func (a *app) fillIn(ctx context.Context, office *settle.Office, id string, entered map[string]string) (waits bool, err error) {
-	view, waits, err := a.showWaiting(ctx, office, id)
-	if err != nil || !waits {
+// fillIn shows a request and, if this operator may answer it, asks for each field
+// that no flag has set, as long as it waits. It reports whether it may be answered.
+func (a *app) fillIn(ctx context.Context, office *settle.Office, id string, entered map[string]string) (may bool, err error) {
+	const action = "requests answer"
+	view, may, err := a.showWaiting(ctx, office, action, id)
+	if err != nil || !may {
 		return false, err
 	}
 	fmt.Fprintln(a.out)
@@ -99,8 +101,22 @@ func (a *app) fillIn(ctx context.Context, office *settle.Office, id string, ente
 		if entered[field.Name], err = a.askField(ctx, field); err != nil {
 			return false, err
 		}
+		if may, err = a.stillWaits(ctx, office, action, id); err != nil || !may {
+			return false, err
+		}
 	}
 	return true, nil
+}
+
+// stillWaits reports whether an action on a request may still be done: nobody has
+// to go on answering what somebody else has decided, or what has expired.
+func (a *app) stillWaits(ctx context.Context, office *settle.Office, action, id string) (may bool, err error) {
+	err = office.DB.View(ctx, func(v *store.View) error {
+		ap, err := v.Request(id)
+		may = err == nil && office.MayDecide(v, action, ap) == nil
+		return err
+	})
+	return may, err
 }
 
 // askField asks until the answer fits.

@@ -184,7 +184,7 @@ func (a *app) printApproval(view approvalView, ap store.Approval, v *store.View)
 	_ = json.Unmarshal(ap.Arguments, &args) // a tool without a reason shows none
 	reason := ""
 	if args.Reason != "" {
-		reason = fmt.Sprintf("%q (written by the model)", args.Reason)
+		reason = inQuotes(args.Reason) + " (written by the model)"
 	}
 	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.ApprovalID), stateWord(view.State), decidedAmount(ap))
 	printFields(a.out, a.columns(), [][2]string{

@@ -26,7 +26,7 @@ func (f *rowFlags) add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.customer, "customer", "", "only this customer, by the shop's `id`")
 	flags.StringVar(&f.order, "order", "", "only this order")
 	flags.StringVar(&f.actor, "actor", "", "only this principal, by `name`")
-	flags.StringVar(&f.since, "since", "", "only since this `time`: RFC 3339, or a while ago such as 2h or 3d")
+	flags.StringVar(&f.since, "since", "", "only since this `time`: RFC 3339, a date (UTC), or a while ago such as 2h or 3d")
 }
 
 func (f *rowFlags) filter(ctx context.Context, db *store.DB) (store.AuditFilter, error) {
@@ -81,9 +81,10 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	if d, ok := parseSpan(text); ok {
 		return now.Add(-d), nil
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, usageError{errors.New("--since takes a time such as 2026-05-01T12:00:00Z, or a while ago such as 2h or 3d")}
+	for _, layout := range []string{time.RFC3339, time.DateOnly} { // a date is its first moment, UTC
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
 	}
-	return t, nil
+	return time.Time{}, usageError{errors.New("--since takes a time such as 2026-05-01T12:00:00Z, a date such as 2026-05-01 (UTC), or a while ago such as 2h or 3d")}
 }

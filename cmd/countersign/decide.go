@@ -77,15 +77,17 @@ func (a *app) confirmDecision(ctx context.Context, office *settle.Office, id, ve
 	if amount != "" {
 		question += " for " + amount + " instead"
 	}
+	action := "approvals " + strings.ToLower(verb)
 	return a.confirm(ctx, office, confirmation{
-		action: "approvals " + strings.ToLower(verb), question: question + "?", left: nothingDecided, yes: yes,
-		show: func() (bool, error) { return a.showBeforeDeciding(ctx, office.DB, id) },
+		action: action, question: question + "?", left: nothingDecided, yes: yes,
+		show: func() (bool, error) { return a.showBeforeDeciding(ctx, office, action, id, amount) },
 	})
 }
 
-// showBeforeDeciding prints a request and reports whether it still waits.
-func (a *app) showBeforeDeciding(ctx context.Context, db *store.DB, id string) (waits bool, err error) {
-	err = db.View(ctx, func(v *store.View) error {
+// showBeforeDeciding prints a request and reports whether this operator may decide
+// it so: what will be refused anyway isn't asked.
+func (a *app) showBeforeDeciding(ctx context.Context, office *settle.Office, action, id, amount string) (may bool, err error) {
+	err = office.DB.View(ctx, func(v *store.View) error {
 		ap, err := v.Approval(id)
 		if errors.Is(err, store.ErrNotFound) {
 			return nil
@@ -93,10 +95,10 @@ func (a *app) showBeforeDeciding(ctx context.Context, db *store.DB, id string) (
 		if err != nil {
 			return err
 		}
-		waits = ap.State == store.Pending
+		may = office.MayDecide(v, action, ap) == nil && settle.CheckAmount(ap, amount) == nil
 		return a.showApproval(v, id, false)
 	})
-	return waits, err
+	return may, err
 }
 
 func (a *app) printDecision(ctx context.Context, office *settle.Office, decided store.Approval, asJSON bool) error {

@@ -30,7 +30,8 @@ func (a *app) inboxCommand() *cobra.Command {
 			}
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
 				printing := inbox.Printing{
-					List: listWaiting, Show: a.show, Fields: fieldsText, Fold: fold, Describe: describeField, Line: visibleLine,
+					List: func(v *store.View, known []string) ([]inbox.Item, error) { return waitingFor{office, v}.list(known) },
+					Show: a.show, Fields: fieldsText, Fold: fold, Describe: describeField, Line: visibleLine,
 					Decided: func(ap store.Approval) string { return ap.ID + "  " + decision(ap.StateWord(), ap) },
 				}
 				return inbox.Run(ctx, office, printing, inbox.Terminal{In: a.in, Out: a.out.file, Environ: a.environ})
@@ -68,9 +69,14 @@ func fieldsText(width int, fields [][2]string) string {
 	return text.String()
 }
 
-// listWaiting reads what waits, oldest first, and those of known that don't any
-// more.
-func listWaiting(v *store.View, known []string) (items []inbox.Item, err error) {
+// waitingFor reads what waits for an operator.
+type waitingFor struct {
+	office *settle.Office
+	*store.View
+}
+
+// list reads what waits, oldest first, and those of known that don't any more.
+func (v waitingFor) list(known []string) (items []inbox.Item, err error) {
 	seen := map[string]bool{}
 	add := func(item inbox.Item, err error) error {
 		if err == nil && !seen[item.ID] {
@@ -87,7 +93,7 @@ func listWaiting(v *store.View, known []string) (items []inbox.Item, err error) 
 		return nil, err
 	}
 	for _, ap := range slices.Concat(approvals, requests) {
-		if err := add(parkedItem(v, ap)); err != nil {
+		if err := add(v.parked(ap)); err != nil {
 			return nil, err
 		}
 	}
@@ -96,7 +102,7 @@ func listWaiting(v *store.View, known []string) (items []inbox.Item, err error) 
 		return nil, err
 	}
 	for _, t := range tickets {
-		if err := add(ticketItem(v, t)); err != nil {
+		if err := add(v.ticket(t)); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +110,7 @@ func listWaiting(v *store.View, known []string) (items []inbox.Item, err error) 
 		if seen[id] {
 			continue
 		}
-		if err := add(knownItem(v, id)); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := add(v.known(id)); err != nil && !errors.Is(err, store.ErrNotFound) {
 			return nil, err
 		}
 	}
@@ -112,27 +118,31 @@ func listWaiting(v *store.View, known []string) (items []inbox.Item, err error) 
 	return items, nil
 }
 
-func knownItem(v *store.View, id string) (inbox.Item, error) {
+func (v waitingFor) known(id string) (inbox.Item, error) {
 	if strings.HasPrefix(id, "TK-") {
 		t, err := v.Ticket(id)
 		if err != nil {
 			return inbox.Item{}, err
 		}
-		return ticketItem(v, t)
+		return v.ticket(t)
 	}
 	ap, err := v.Parked(id)
 	if err != nil {
 		return inbox.Item{}, err
 	}
-	return parkedItem(v, ap)
+	return v.parked(ap)
 }
 
-// parkedItem is the line of an approval or request.
-func parkedItem(v *store.View, ap store.Approval) (inbox.Item, error) {
+// parked is the line of an approval or request.
+func (v waitingFor) parked(ap store.Approval) (inbox.Item, error) {
 	item := inbox.Item{
-		ID: ap.ID, Kind: inbox.Approval, Created: ap.Created, Waits: ap.State == store.Pending, Outcome: decision(ap.StateWord(), ap),
+		ID: ap.ID, Kind: inbox.Approval, Created: ap.Created, Waits: ap.State == store.Pending, State: ap.StateWord(), Outcome: decision(ap.StateWord(), ap),
 		Amount: decidedAmount(ap), Asked: amountText(ap.Amount, ap.Currency), OrderID: ap.OrderID, AskedBy: visibleLine(ap.AskedByName),
-		Age: span(v.Now.Sub(ap.Created)),
+		Age:  span(v.Now.Sub(ap.Created)),
+		Less: func(amount string) error { return settle.CheckAmount(ap, amount) },
+	}
+	if err := v.refused(&item, v.office.MayDecide(v.View, deciding, ap)); err != nil {
+		return item, err
 	}
 	if item.Waits {
 		left := ap.Expires.Sub(v.Now)
@@ -142,31 +152,46 @@ func parkedItem(v *store.View, ap store.Approval) (inbox.Item, error) {
 		item.Amount = amountText(ap.ApprovedAmount, ap.Currency)
 	}
 	if ap.Tool == store.RequestTool {
-		view, err := viewRequest(v, ap)
+		view, err := viewRequest(v.View, ap)
 		item.Kind, item.Form, item.About = inbox.Request, view.Form, visibleLine(view.Title)
 		item.Brief = tools.Visible(view.Title + "\n" + view.Instructions)
 		item.Search = strings.Join([]string{view.CustomerID, view.Category, view.Instructions}, "\n")
 		return item, err
 	}
-	view, err := viewApproval(v, ap)
+	view, err := viewApproval(v.View, ap)
 	var args struct {
 		Reason string `json:"reason"`
 	}
 	_ = json.Unmarshal(ap.Arguments, &args) // a tool without a reason shows none
 	item.About = visibleLine(view.CustomerName)
-	item.Brief = tools.Visible(fmt.Sprintf("%s, %s: %s\n%q (written by the model)",
-		view.CustomerName, view.OrderID, money.Amount{Minor: ap.Amount, Currency: ap.Currency}.Format(), args.Reason))
+	item.Brief = tools.Visible(fmt.Sprintf("%s, %s: %s", view.CustomerName, view.OrderID, money.Amount{Minor: ap.Amount, Currency: ap.Currency}.Format())) +
+		"\n" + inQuotes(args.Reason) + " (written by the model)"
 	item.Search = strings.Join([]string{view.CustomerID, view.Tool, args.Reason, strings.Join(view.Reasons, "\n")}, "\n")
 	return item, err
 }
 
-func ticketItem(v *store.View, t store.Ticket) (inbox.Item, error) {
-	view, err := viewTicket(v, t)
+func (v waitingFor) ticket(t store.Ticket) (inbox.Item, error) {
+	view, err := viewTicket(v.View, t)
+	if err != nil {
+		return inbox.Item{}, err
+	}
 	item := inbox.Item{
-		ID: t.ID, Kind: inbox.Ticket, Created: t.Created, Waits: t.State == "open", Outcome: t.State,
+		ID: t.ID, Kind: inbox.Ticket, Created: t.Created, Waits: t.State == "open", State: t.State, Outcome: t.State,
 		About: visibleLine(t.Summary), Urgent: t.Priority == "high" || t.Priority == "urgent", OrderID: t.OrderID, AskedBy: visibleLine(t.FiledBy),
 		Age: span(v.Now.Sub(t.Created)), Brief: tools.Visible(t.Summary),
 		Search: strings.Join([]string{view.CustomerID, t.Category, t.Priority}, "\n"),
 	}
-	return item, err
+	return item, v.refused(&item, v.office.MayManage(v.View, deciding))
+}
+
+// deciding is what the inbox calls it where an operator may not.
+const deciding = "inbox: decide"
+
+// refused notes on an item why the operator may not decide it, if that is so.
+func (v waitingFor) refused(item *inbox.Item, err error) error {
+	if no := (*settle.Error)(nil); errors.As(err, &no) {
+		item.Refused = visibleLine(no.Message)
+		return nil
+	}
+	return err
 }

@@ -152,6 +152,8 @@ func TestInboxFitsTheScreen(t *testing.T) {
 	x.keys("Escape")
 	x.golden("narrow-list", "> approval", "tool")
 	x.keys("C-c")
+	x.shows("Discard what you typed? y")
+	x.keys("C-c")
 	if code, _ := x.left(); code != "0" {
 		t.Errorf("exit code %s", code)
 	}
@@ -169,7 +171,7 @@ func TestInboxIsLive(t *testing.T) {
 	s.ask("C-1003", "escalate_to_human", `{"summary":"Asks for an invoice","category":"other"}`)
 	x.shows("* ticket", "All 2")
 	s.operate("approvals", "reject", first, "--note", "no", "--yes")
-	x.shows("rejected by demo", first+" rejected by demo-manager", "All 1")
+	x.shows("Ava Lindqvist", "  rejected\n", first+" rejected by demo-manager", "All 1")
 	x.keys("a")
 	x.lacks("y yes")
 	x.keys("x")
@@ -186,13 +188,22 @@ func TestInboxApprovesForLess(t *testing.T) {
 	x.shows("Amount, at most 144.00 USD")
 	x.text("800")
 	x.keys("Enter")
-	x.shows("> A word to the agent")
+	x.shows("> Amount", "amount: AP-0000000001 asks for 144.00 USD; approve that or less, above zero")
+	for typed, wrong := range map[string]string{
+		"abc": "amount: not an amount: send plain decimal digits", "-5": "amount: not an amount: send plain decimal digits",
+		"80.005": "amount: too many decimals: send at most 2 for USD", "0": "approve that or less, above zero",
+	} {
+		x.keys("C-u")
+		x.lacks("amount: ")
+		x.paste(typed)
+		x.keys("Enter")
+		x.shows("> Amount", wrong)
+	}
+	x.keys("Tab")
 	x.text("worn once")
 	x.keys("Enter")
-	x.shows("Approve AP-0000000001: 800 instead of 144.00 USD on NW-5001?", "y yes")
-	x.keys("y")
-	x.shows("asks for 144.00 USD; approve that or less", "worn once") // and what was typed is still there
-	x.keys("BSpace", "BSpace", "BSpace")
+	x.shows("> Amount", "amount: ", "worn once") // nothing is asked, and what was typed is still there
+	x.keys("C-u")
 	x.text("80.00")
 	x.keys("Tab", "Enter")
 	x.golden("approve", "80.00 instead of 144.00 USD", "y yes")
@@ -293,7 +304,7 @@ func TestInboxDeclinesARequest(t *testing.T) {
 	x.keys("Enter")
 	x.shows("Decline RQ-0000000004?", "y yes")
 	x.keys("y")
-	x.shows("RQ-0000000004  declined by demo-manager")
+	x.shows("RQ-0000000004  declined by demo-manager", "request   Carrier login                                 demo-staff    declined\n")
 	if got := s.operate("requests", "show", "RQ-0000000004"); !strings.Contains(got, "ask the carrier") {
 		t.Errorf("not the note:\n%s", got)
 	}
@@ -346,11 +357,16 @@ func TestInboxIsTooLate(t *testing.T) {
 	s.operate("approvals", "approve", "AP-0000000001", "--yes")
 	x.golden("meanwhile", "meanwhile: AP-0000000001 approved by demo-manager: 144.00 USD refunded on", "a long thought")
 	x.keys("Enter")
-	x.shows("y yes")
+	x.golden("conflict", "AP-0000000001 was approved by demo-manager at ", "> Why?", "a long thought")
+	x.keys("Escape")
+	x.shows("Inbox  All 4")
+	x.keys("j", "a")
+	x.shows("Approve AP-0000000002: 20.00 USD on NW-5101?", "y yes")
+	s.operate("approvals", "reject", "AP-0000000002", "--note", "no", "--yes")
+	x.shows("meanwhile: AP-0000000002 rejected by demo-manager")
+	x.lacks("Approve AP-0000000002: ") // what would be refused isn't asked any more
 	x.keys("y")
-	x.golden("conflict", "AP-0000000001 was approved by demo-manager at ", "a long thought")
-	x.keys("e")
-	x.shows("> Why?", "a long thought")
+	x.shows("AP-0000000002 was rejected by demo-manager at ")
 }
 
 // What no longer fits keeps waiting, and how much would fit is said.
@@ -390,7 +406,7 @@ func (s *shop) lessIsLeft() {
 func TestInboxRequestExpires(t *testing.T) {
 	t.Parallel()
 	const waits = 72 * time.Hour
-	s := shopSince(t, waits-8*time.Second)
+	s := shopSince(t, waits-15*time.Second)
 	s.ask("C-1001", "issue_refund", `{"order_id":"NW-5001","reason":"don't fit"}`)
 	x := s.inbox(80, 24)
 	x.shows("> approval  Ava", "policy")
@@ -399,9 +415,7 @@ func TestInboxRequestExpires(t *testing.T) {
 	x.text("a long thought")
 	x.shows("meanwhile: AP-0000000001 expired", "a long thought")
 	x.keys("Enter")
-	x.shows("y yes")
-	x.keys("y")
-	x.shows("AP-0000000001 expired at ", "nobody decided it")
+	x.shows("> Why?", "a long thought", "AP-0000000001 expired at ", "nobody decided it")
 }
 
 // Fifty fields are scrolled through, and a long answer is taken whole.
@@ -445,6 +459,128 @@ func TestInboxLongForm(t *testing.T) {
 	}
 }
 
+// What was typed and not sent isn't lost without a question: neither on the list
+// nor in the form, and not on a screen that is too small for either.
+func TestInboxAsksBeforeDiscarding(t *testing.T) {
+	t.Parallel()
+	const question = "Discard what you typed? y"
+	s := newShop(t).busy()
+	x := s.inbox(80, 24)
+	x.shows("> approval  Ava", "policy")
+	x.keys("r", "Escape")
+	x.lacks("Why?")
+	x.keys("q")
+	if code, _ := x.left(); code != "0" {
+		t.Errorf("nothing was typed: exit code %s", code)
+	}
+	x = s.inbox(80, 24)
+	x.shows("> approval  Ava", "policy")
+	x.keys("r")
+	x.text("a long thought")
+	x.shows("a long thought")
+	x.keys("Escape")
+	x.shows("> approval  Ava")
+	x.keys("q")
+	x.golden("discard", question, "> approval  Ava", "y discard it and leave")
+	x.keys("Escape")
+	x.lacks(question)
+	x.keys("r")
+	x.shows("a long thought")
+	x.paste(strings.Repeat("word ", 2000))
+	x.keys("C-c")
+	x.shows(question, "Why?")
+	x.keys("n")
+	x.lacks(question)
+	x.tmux("resize-window", "-x", "40", "-y", "10")
+	x.shows("too small")
+	x.keys("C-c")
+	x.shows(question)
+	x.keys("y")
+	if code, _ := x.left(); code != "0" {
+		t.Errorf("exit code %s", code)
+	}
+	if got := s.operate("approvals", "list", "--all"); strings.Contains(got, "rejected") {
+		t.Errorf("it was sent:\n%s", got)
+	}
+}
+
+// Who may not decide something hears it before the form, and it is recorded.
+func TestInboxRefusesBeforeTheForm(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.then = s.then.Add(time.Minute)
+	for tool, arguments := range map[string]string{
+		"issue_refund":  `{"order_id":"NW-5001","reason":"don't fit"}`,
+		"request_human": `{"title":"Carrier login","instructions":"Read.","category":"login","timeout_seconds":0,"fields":[{"name":"CODE","type":"string"}]}`,
+	} {
+		s.desk.Call(t.Context(), tools.Caller{Token: fixtures.ManagerToken, Customer: "C-1001", Door: audit.MCP}, tool, []byte(arguments))
+	}
+	s.ask("C-1003", "escalate_to_human", `{"summary":"Asks for an invoice","category":"other"}`)
+	x := s.inbox(80, 24)
+	x.shows("All 3", "was asked for by demo-manager; somebody else has to decide it") // before any key
+	for _, kind := range []struct{ tab, keys, shown string }{{"2", "alr", "> approval  Ava"}, {"3", "ad", "> request   Carrier"}} {
+		x.keys(kind.tab)
+		x.shows(kind.shown)
+		for _, key := range kind.keys {
+			x.keys("x", string(key))
+			x.shows(kind.shown, "was asked for by demo-manager; somebody else has to decide it")
+		}
+	}
+	if got := s.operate("audit", "tail", "--json"); strings.Count(got, `"code":"four_eyes"`) != 5 {
+		t.Errorf("not recorded:\n%s", got)
+	}
+	x.keys("4", "c")
+	x.shows("Close TK-", "y yes")
+	staff := strings.TrimSpace(s.operate("tokens", "create", "sam", "--operator", "--role", "staff"))
+	x = s.inbox(80, 24, "COUNTERSIGN_TOKEN="+regexp.MustCompile(`cs_\S+`).FindString(staff))
+	x.shows("All 3", "read only: deciding needs an operator of role manager")
+	for tab, deed := range map[string]string{"2": "approvals reject", "4": "tickets reply"} {
+		x.keys(tab, "r")
+		x.shows("Inbox", `"`+deed+`" needs an operator of role manager; this token is for operator`, "of role staff\n") // to its end
+	}
+}
+
+// The help is whole on a narrow screen, too.
+func TestInboxHelpIsWhole(t *testing.T) {
+	t.Parallel()
+	x := newShop(t).inbox(60, 20)
+	x.shows("Nothing waits.")
+	x.keys("?")
+	x.golden("narrow-help", "more (lines 1–18 of ")
+	x.keys("End")
+	if shown := x.shows("erase before, after", "the same key returns to it."); strings.Contains(shown, "…") {
+		t.Errorf("it is cut:\n%s", shown)
+	}
+}
+
+// However an operator leaves, the terminal is set as it was before.
+func TestInboxRestoresTheTerminal(t *testing.T) {
+	t.Parallel()
+	s := newShop(t).busy()
+	for name, leave := range map[string]func(*screen){
+		"q":      func(x *screen) { x.keys("q") },
+		"ctrl-c": func(x *screen) { x.keys("C-c") },
+		"y":      func(x *screen) { x.keys("r", "z", "C-c", "y") },
+	} {
+		settings := filepath.Join(t.TempDir(), "stty")
+		inbox := s.cli(nil, "inbox")
+		cmd := exec.Command("/bin/sh", append([]string{"-c", `stty -a >"$0.before"; "$@"; stty -a >"$0.after"`, settings, inbox.Path}, inbox.Args[1:]...)...)
+		cmd.Env = inbox.Env
+		x := onScreen(t, 80, 24, cmd)
+		x.shows("> approval  Ava", "policy")
+		leave(x)
+		x.left()
+		before, err := os.ReadFile(settings + ".before")
+		if err != nil || !strings.Contains(string(before), " icanon") {
+			t.Fatalf("%s, %v", before, err)
+		}
+		after, err := os.ReadFile(settings + ".after")
+		if diff := cmp.Diff(string(before), string(after)); err != nil || diff != "" {
+			t.Errorf("%s: %v, -before +after:\n%s", name, err, diff)
+		}
+	}
+}
+
 // The gates are those of the plain commands, and the attempts are recorded.
 func TestInboxGates(t *testing.T) {
 	t.Parallel()
@@ -452,9 +588,7 @@ func TestInboxGates(t *testing.T) {
 	x := s.inbox(80, 24, "CLAUDECODE=1")
 	x.shows("read only: this shell seems to be an agent's", "policy")
 	x.keys("a")
-	x.shows("y yes")
-	x.keys("y")
-	x.shows("is for people: this shell seems to be an agent's")
+	x.shows("> approval  Ava", `"approvals approve" is for people: this shell seems to be an agent's`)
 	x.keys("C-c")
 	x.left()
 	if got := s.operate("audit", "tail", "--json"); !strings.Contains(got, `"code":"agent_shell"`) {

@@ -60,6 +60,12 @@ func escapeHidden(document string) string {
 	return b.String()
 }
 
+// inQuotes is what somebody wrote, in quotes on one line. What a terminal would obey
+// or hide is written out as everywhere else.
+func inQuotes(text string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\t`).Replace(tools.Visible(text)) + `"`
+}
+
 // printTable prints rows under headings, without lines; nothing of a row is cut.
 func printTable(w io.Writer, headings []string, rows [][]string) {
 	t := table.New().Headers(headings...).Rows(rows...).Wrap(false).

@@ -13,7 +13,7 @@ func (a *app) printOrder(o orderView) {
 	money := func(decimal string) string { return decimal + " " + o.Currency }
 	note := ""
 	if o.Note != "" {
-		note = fmt.Sprintf("%q (written by the customer)", tools.Visible(o.Note))
+		note = inQuotes(o.Note) + " (written by the customer)"
 	}
 	fmt.Fprintf(a.out, "%s  %s\n", bold.Render(visibleLine(o.OrderID)), o.Status)
 	fields := [][2]string{
@@ -80,7 +80,7 @@ func (a *app) printActs(o orderView) {
 		case r.DecidedBy != "":
 			how = "issued by " + r.DecidedBy
 		}
-		fields = append(fields, [2]string{"refund", fmt.Sprintf("%s  %s %s, %s, %s: %q", r.RefundID, r.Amount, r.Currency, r.CreatedAt, how, tools.Visible(r.Reason))})
+		fields = append(fields, [2]string{"refund", fmt.Sprintf("%s  %s %s, %s, %s: %s", r.RefundID, r.Amount, r.Currency, r.CreatedAt, how, inQuotes(r.Reason))})
 	}
 	for _, ap := range o.Approvals {
 		text := fmt.Sprintf("%s  %s %s, %s, asked by %s", ap.ApprovalID, ap.Amount, ap.Currency, ap.State, ap.AskedBy)
@@ -88,12 +88,12 @@ func (a *app) printActs(o orderView) {
 			text += ", " + ap.ApprovedAmount + " of it approved"
 		}
 		if ap.DecidedBy != "" {
-			text += fmt.Sprintf(", decided by %s: %q", ap.DecidedBy, tools.Visible(ap.Note))
+			text += fmt.Sprintf(", decided by %s: %s", ap.DecidedBy, inQuotes(ap.Note))
 		}
 		fields = append(fields, [2]string{"request", text})
 	}
 	for _, t := range o.Tickets {
-		fields = append(fields, [2]string{"ticket", fmt.Sprintf("%s  %s, %s, %s: %q", t.TicketID, t.State, t.Priority, t.Category, tools.Visible(t.Summary))})
+		fields = append(fields, [2]string{"ticket", fmt.Sprintf("%s  %s, %s, %s: %s", t.TicketID, t.State, t.Priority, t.Category, inQuotes(t.Summary))})
 	}
 	if len(fields) > 0 {
 		fmt.Fprintln(a.out)

@@ -128,16 +128,21 @@ func (a *app) showRequest(v *store.View, id string, asJSON bool) (view requestVi
 	return view, nil
 }
 
-// showWaiting prints a request, if there is one, and reports whether it waits.
-func (a *app) showWaiting(ctx context.Context, office *settle.Office, id string) (view requestView, waits bool, err error) {
+// showWaiting prints a request, if there is one, and reports whether this operator
+// may do the action with it.
+func (a *app) showWaiting(ctx context.Context, office *settle.Office, action, id string) (view requestView, may bool, err error) {
 	err = office.DB.View(ctx, func(v *store.View) (err error) {
-		view, err = a.showRequest(v, id, false)
+		if view, err = a.showRequest(v, id, false); err != nil {
+			return err
+		}
+		ap, err := v.Request(id)
+		may = err == nil && office.MayDecide(v, action, ap) == nil
 		return err
 	})
 	if refused := (*settle.Error)(nil); errors.As(err, &refused) {
 		return view, false, nil // the office says so too, and keeps a record
 	}
-	return view, view.State == store.Pending, err
+	return view, may, err
 }
 
 // printRequest shows the whole request. The model wrote all of the form.
@@ -192,8 +197,8 @@ func (a *app) requestsDecline() *cobra.Command {
 				err := a.confirm(ctx, office, confirmation{
 					action: "requests decline", question: "Decline " + args[0] + "?", left: nothingDecided, yes: yes,
 					show: func() (bool, error) {
-						_, waits, err := a.showWaiting(ctx, office, args[0])
-						return waits, err
+						_, may, err := a.showWaiting(ctx, office, "requests decline", args[0])
+						return may, err
 					},
 				})
 				if err != nil {

@@ -78,7 +78,7 @@ func wrapped(name string, object map[string]any, width int) string {
 		return untrustedMark(object) + "\n" + quoted(fmt.Sprint(text), width)
 	}
 	if note := textOf(object["note"]); note != "" {
-		return fold(fmt.Sprintf("%v: %q", object["name"], note), width)
+		return fold(fmt.Sprintf("%v: %s", object["name"], inQuotes(note)), width)
 	}
 	if name == "operator" {
 		return textOf(object["name"])

@@ -18,7 +18,7 @@ type listFlags struct {
 }
 
 func (f *listFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.since, "since", "", "only what has a larger sequence number than this, or since this `seq|time`: RFC 3339, or a while ago such as 24h or 7d")
+	cmd.Flags().StringVar(&f.since, "since", "", "only what has a larger sequence number than this, or since this `seq|time`: RFC 3339, a date (UTC), or a while ago such as 24h or 7d")
 	cmd.Flags().BoolVar(&f.json, "json", false, "print one JSON document")
 }
 
@@ -31,7 +31,7 @@ func (f *listFlags) from(now time.Time) (since store.Since, err error) {
 		return since, nil
 	}
 	if since.Time, err = parseSince(f.since, now); err != nil {
-		err = usageError{errors.New("--since takes a sequence number, a time such as 2026-05-01T12:00:00Z, or a while ago such as 24h or 7d")}
+		err = usageError{errors.New("--since takes a sequence number, a time such as 2026-05-01T12:00:00Z, a date such as 2026-05-01 (UTC), or a while ago such as 24h or 7d")}
 	}
 	return since, err
 }

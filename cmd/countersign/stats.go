@@ -45,7 +45,7 @@ time within which half (MEDIAN) or nine in ten (P90) had theirs.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "", "only what was asked since this `time`: RFC 3339, or a while ago such as 2h or 3d")
+	cmd.Flags().StringVar(&since, "since", "", "only what was asked since this `time`: RFC 3339, a date (UTC), or a while ago such as 2h or 3d")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON document")
 	return cmd
 }
@@ -171,8 +171,21 @@ func (a *app) printStats(s statsView) {
 		fmt.Fprintln(a.out, "Nothing was refunded.")
 		return
 	}
+	a.printRefunded(s.Refunded)
+}
+
+// printRefunded prints a table, or sentences on a terminal too narrow for it.
+func (a *app) printRefunded(refunded []refundStat) {
+	const table = 60 // columns, with amounts of seven digits
+	if a.width > 0 && a.width < table {
+		for _, r := range refunded {
+			fmt.Fprintln(a.out, fold(fmt.Sprintf("refunded %s: %s by a human (%d), %s by the policy (%d)",
+				r.Currency, r.WithHuman.Amount, r.WithHuman.Count, r.WithoutHuman.Amount, r.WithoutHuman.Count), a.width))
+		}
+		return
+	}
 	var rows [][]string
-	for _, r := range s.Refunded {
+	for _, r := range refunded {
 		rows = append(rows, []string{r.Currency, r.WithHuman.Amount, strconv.FormatInt(r.WithHuman.Count, 10),
 			r.WithoutHuman.Amount, strconv.FormatInt(r.WithoutHuman.Count, 10)})
 	}

@@ -32,8 +32,8 @@ var parts = []struct {
 	{"expired or stale", faint, "░", func(s statView) int64 { return s.Expired + s.Stale }},
 }
 
-// printCharts prints a bar for each tool and, under it, for each of its
-// categories; as long as fits beside the figures.
+// printCharts prints the figures of each tool and, under it, of each of its
+// categories, with a bar before them where there is room for both.
 func (a *app) printCharts(s statsView) {
 	const widest, name, least = 80, 24, 5 // columns: of all, of a name at most, of a bar at least
 	columns := min(a.columns(), widest)
@@ -50,29 +50,55 @@ func (a *app) printCharts(s statsView) {
 	for _, s := range lines {
 		names, most = max(names, lipgloss.Width(s.chartName())), max(most, s.Asked)
 	}
-	names = min(names, name, columns/2)
+	names = min(names, name)
 	heading := figures("ASKED", "OPEN", "APPROVED", "MEDIAN", "P90")
-	bars := columns - names - lipgloss.Width(heading) - 1
-	if bars < least {
-		heading, bars = "", columns-names-1
+	bars := columns - names - lipgloss.Width(heading)
+	switch {
+	case bars < 0:
+		a.printFigures(lines, columns)
+		return
+	case bars <= least:
+		bars = 0
 	}
 	left := lipgloss.NewStyle().Inline(true).Width(names).MaxWidth(names)
-	if heading != "" {
-		fmt.Fprintln(a.out, faint.Render(strings.Repeat(" ", names+1+bars)+heading))
-	}
+	fmt.Fprintln(a.out, faint.Render(strings.Repeat(" ", names+bars)+heading))
 	for _, s := range lines {
-		line := left.Render(s.chartName()) + " " + s.bar(bars, most)
-		if heading != "" {
-			line += figures(strconv.FormatInt(s.Asked, 10), strconv.FormatInt(s.Open, 10), s.shareText(), secondsText(s.Median), secondsText(s.P90))
+		line := left.Render(s.chartName())
+		if bars > 0 {
+			line += " " + s.bar(bars-1, most)
 		}
+		line += figures(strconv.FormatInt(s.Asked, 10), strconv.FormatInt(s.Open, 10), s.shareText(), secondsText(s.Median), secondsText(s.P90))
 		fmt.Fprintln(a.out, strings.TrimRight(line, " "))
 	}
-	var legend []string
+	if bars > 0 {
+		a.printLegend(columns)
+	}
+}
+
+// printFigures prints a sentence for each line, where a table has no room.
+func (a *app) printFigures(lines []statView, columns int) {
+	for _, s := range lines {
+		text := fmt.Sprintf("asked %d, open %d, approved %s, median %s, p90 %s", s.Asked, s.Open, s.shareText(), secondsText(s.Median), secondsText(s.P90))
+		fmt.Fprintln(a.out, fold(strings.TrimSpace(s.chartName())+": "+text, columns))
+	}
+}
+
+// printLegend says what the shades of a bar are, none apart from its name.
+func (a *app) printLegend(columns int) {
+	lines := []string{""}
 	for _, part := range parts {
-		legend = append(legend, part.style.Render(part.shade)+" "+part.name)
+		entry, last := part.style.Render(part.shade)+" "+part.name, len(lines)-1
+		switch {
+		case lines[last] == "":
+			lines[last] = entry
+		case lipgloss.Width(lines[last])+2+lipgloss.Width(entry) > columns:
+			lines = append(lines, entry)
+		default:
+			lines[last] += "  " + entry
+		}
 	}
 	fmt.Fprintln(a.out)
-	fmt.Fprintln(a.out, trimLines(lipgloss.NewStyle().Width(columns).Render(strings.Join(legend, "  "))))
+	fmt.Fprintln(a.out, strings.Join(lines, "\n"))
 }
 
 // figures are the columns beside a bar.

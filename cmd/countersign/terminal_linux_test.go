@@ -218,6 +218,44 @@ func TestAnswersOnATerminal(t *testing.T) {
 	}
 }
 
+// Nobody goes on answering what somebody else has decided meanwhile, or what they
+// may not answer.
+func TestStopsAskingOnATerminal(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "demo.db")
+	id := asked(t, path)
+	environ := []string{"COUNTERSIGN_DB=" + path}
+	x := onTerminal(t, program(t, "countersign", environ, "requests", "answer", id))
+	x.answer("KEY — Your key", 1, "")
+	r := run(t, program(t, "countersign", append(environ, "COUNTERSIGN_TOKEN="+fixtures.ManagerToken), "requests", "decline", id, "--note", "no", "--yes"))
+	if r.code != exitDone {
+		t.Fatalf("%+v", r)
+	}
+	x.answer("KEY — Your key", 1, "k-Zq7\n")
+	if code, screen := x.end(); code != exitConflict || strings.Contains(screen, "SIZE (S | M): ") || !strings.Contains(screen, id+" was declined by demo-manager at ") {
+		t.Errorf("exit code %d\n%s", code, screen)
+	}
+
+	s := newShop(t)
+	res := s.desk.Call(t.Context(), tools.Caller{Token: fixtures.ManagerToken, Customer: "C-1001", Door: audit.MCP}, "issue_refund", []byte(`{"order_id":"NW-5001","reason":"don't fit"}`))
+	own := regexp.MustCompile(`AP-\d{10}`).FindString(string(res.JSON))
+	other := s.ask("C-1002", "issue_refund", `{"order_id":"NW-5101","reason":"two weeks late","amount":"20.00"}`)
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"approve", own}, exitNotPermitted, own + " was asked for by demo-manager; somebody else has to decide it"},
+		{[]string{"reject", own, "--note", "no"}, exitNotPermitted, "somebody else has to decide it"},
+		{[]string{"approve", other, "--amount", "20.01"}, exitUsage, "asks for 20.00 USD; approve that or less, above zero"},
+	} {
+		x := onTerminal(t, s.cli(nil, append([]string{"approvals"}, c.args...)...))
+		if code, screen := x.end(); code != c.code || strings.Contains(screen, "[y/N]") || !strings.Contains(screen, c.says) {
+			t.Errorf("%v: exit code %d\n%s", c.args, code, screen)
+		}
+	}
+}
+
 // asked makes a demo database in which a request for a secret waits, and returns
 // its id.
 func asked(t *testing.T, path string) (id string) {
@@ -264,6 +302,32 @@ func TestChartsOnATerminal(t *testing.T) {
 		}
 		if coloured := regexp.MustCompile(`\x1b\[[0-9;]*3[0-9]`).MatchString(x.shown()); coloured != (environ == nil) {
 			t.Errorf("%v: coloured: %v\n%q", environ, coloured, x.shown())
+		}
+	}
+}
+
+// On a narrower terminal the figures go before the bars, and nothing breaks within
+// a word.
+func TestFiguresOnANarrowTerminal(t *testing.T) {
+	t.Parallel()
+	s := newShop(t).busy()
+	s.operate("approvals", "approve", "AP-0000000001", "--yes")
+	for width, wants := range map[int][]string{
+		72: {"escalate_to_human ", "▒ open  ░ expired or stale", "REFUNDED  BY A HUMAN"},
+		55: {"ASKED  OPEN  APPROVED  MEDIAN   P90", "escalate_to_human      2     2         -", "refunded USD: 144.00 by a human (1)"},
+		50: {"escalate_to_human: asked 2, open 2, approved -,\nmedian -, p90 -", "refunded USD: 144.00 by a human (1), 0.00 by the\npolicy (0)"},
+		40: {"issue_refund: asked 2, open 1, approved\n100%, median", "refunded USD: 144.00 by a human (1),\n0.00 by the policy (0)"},
+		20: {"issue_refund: asked\n2, open 1, approved\n100%, median", "refunded USD: 144.00\nby a human (1), 0.00\nby the policy (0)"},
+	} {
+		x := onScreen(t, width, 40, s.cli(nil, "stats"))
+		x.left()
+		shown := ""
+		x.until(func(string) bool {
+			shown = x.tmux("capture-pane", "-p", "-S", "-") // tmux's own last line moves the first off the screen
+			return !slices.ContainsFunc(wants, func(want string) bool { return !strings.Contains(shown, want) })
+		}, func(string) string { return fmt.Sprintf("%d columns: not all of %q:\n%s", width, wants, shown) })
+		if bars := strings.ContainsAny(shown, "█▒"); bars != (width == 72) {
+			t.Errorf("%d columns: bars: %v\n%s", width, bars, shown)
 		}
 	}
 }

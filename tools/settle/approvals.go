@@ -76,7 +76,12 @@ func (s *Session) mayDecide(a store.Approval) error {
 	if a.Amount > 0 {
 		s.Entry.Amount = money.Amount{Minor: a.Amount, Currency: a.Currency}
 	}
-	if a.AskedBy == s.Operator.ID {
+	return undecidable(s.Operator, a)
+}
+
+// undecidable returns why an operator may not decide a now.
+func undecidable(operator store.Principal, a store.Approval) error {
+	if a.AskedBy == operator.ID {
 		return &Error{Kind: NotPermitted, Code: FourEyes, Message: fmt.Sprintf(
 			"%s was asked for by %s; somebody else has to decide it", a.ID, a.AskedByName)}
 	}
@@ -97,6 +102,13 @@ func decidedAlready(a store.Approval) *Error {
 		return conflict(RequestStale, "%s was found stale at %s: nothing of it could be done any more", a.ID, rfc3339(a.Decided))
 	}
 	return conflict(AlreadyDecided, "%s was %s by %s at %s", a.ID, a.StateWord(), a.DecidedByName, rfc3339(a.Decided))
+}
+
+// CheckAmount returns the [*Error] for what can't be the amount that is approved of
+// a. An empty text is all of it.
+func CheckAmount(a store.Approval, text string) error {
+	_, err := approvedAmount(a, text)
+	return err
 }
 
 // approvedAmount reads how much is approved: all of it, or less.

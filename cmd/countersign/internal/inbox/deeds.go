@@ -27,6 +27,7 @@ func (m *model) deedOf(item Item, key string) (d deed, asks bool) {
 
 func (m *model) approve(item Item) deed {
 	amount := &field{name: "amount", label: "Amount, at most " + item.Asked + " (empty: all of it)"}
+	amount.check = func(text string) error { return item.Less(strings.TrimSpace(text)) }
 	note := &field{name: "note", label: "A word to the agent (may be empty)"}
 	fields := []*field{amount, note}
 	if item.Asked == "" {

@@ -27,7 +27,8 @@ func (d *details) take(got shown) {
 func (m *model) viewInbox() ([]string, *tea.Cursor) {
 	items, w := m.list.visible(), m.width
 	header := between(bold.Render("Inbox")+" "+m.list.tabs(), faint.Render(m.print.Line(m.operator+" · "+filepath.Base(m.office.DB.Path()))), w)
-	lines, room := []string{header}, m.height-3
+	status, cursor := m.viewStatus()
+	lines, room := []string{header}, m.height-2-len(status)
 	switch {
 	case len(items) == 0:
 		lines = append(lines, m.viewNothing(room)...)
@@ -42,8 +43,7 @@ func (m *model) viewInbox() ([]string, *tea.Cursor) {
 		body := m.viewDetails(item, room-1)
 		lines = append(append(lines, rule(string(item.Kind), m.details.where(), w)), body...)
 	}
-	status, cursor := m.viewStatus()
-	return append(lines, status, m.keys()), cursor
+	return append(append(lines, status...), m.keys()), cursor
 }
 
 func (m *model) viewDetails(item Item, height int) []string {
@@ -67,24 +67,38 @@ func (m *model) viewNothing(room int) []string {
 	return strings.Split(lipgloss.Place(m.width, room, lipgloss.Center, lipgloss.Center, text), "\n")
 }
 
-// viewStatus is the line above the keys: the filter, or what happened.
-func (m *model) viewStatus() (string, *tea.Cursor) {
+// viewStatus is what stands above the keys: the filter, or what happened.
+func (m *model) viewStatus() ([]string, *tea.Cursor) {
 	l := &m.list
 	if l.filtering {
 		shown, row, column := l.pattern.view(m.width-10, 1)
-		return "filter: " + shown[0], tea.NewCursor(8+column, m.height-2+row)
+		return []string{"filter: " + shown[0]}, tea.NewCursor(8+column, m.height-2+row)
 	}
 	switch {
 	case m.failed != "":
-		return bad.Render(cut(m.failed, m.width)), nil
+		return m.sentence(bad, m.failed), nil
 	case m.status != "" && m.statusBad:
-		return bad.Render(cut(m.status, m.width)), nil
+		return m.sentence(bad, m.status), nil
 	case m.status != "":
-		return good.Render(cut(m.status, m.width)), nil
+		return m.sentence(good, m.status), nil
 	case l.pattern.String() != "":
-		return faint.Render(cut("filter: "+m.print.Line(l.pattern.String()), m.width)), nil
+		return []string{faint.Render(cut("filter: "+m.print.Line(l.pattern.String()), m.width))}, nil
 	}
-	return warning.Render(cut(m.notice, m.width)), nil
+	notice := m.notice
+	if item, ok := l.current(); ok && item.Waits && notice == "" {
+		notice = item.Refused
+	}
+	return m.sentence(warning, notice), nil
+}
+
+// sentence is text above the keys, on as many lines as it needs and there may be.
+func (m *model) sentence(style lipgloss.Style, text string) []string {
+	const most = 4
+	lines := m.fold(text, m.width, most)
+	for i := range lines {
+		lines[i] = style.Render(lines[i])
+	}
+	return lines
 }
 
 func (m *model) viewTooSmall() []string {

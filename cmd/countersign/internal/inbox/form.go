@@ -65,6 +65,9 @@ func (p *page) submit(m *model) tea.Cmd {
 		return nil
 	}
 	p.problem = ""
+	if p.item.Refused != "" {
+		return m.try(p.item, p.action)
+	}
 	return tea.Batch(p.ask(), m.load())
 }
 

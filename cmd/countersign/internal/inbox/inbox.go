@@ -35,6 +35,7 @@ type Item struct {
 	Kind    Kind
 	Created time.Time
 	Waits   bool
+	State   string // in a word
 	Outcome string // what became of one that no longer waits, such as "approved by ann"
 	About   string
 	Urgent  bool
@@ -49,6 +50,9 @@ type Item struct {
 
 	Brief string         // what it is about, on as many lines as it has
 	Form  approvals.Form // of a request
+
+	Refused string                  // why this operator may not decide it, "" if they may
+	Less    func(text string) error // says what is wrong with an amount that is to be approved
 }
 
 // Printing is what the plain commands print, which the inbox shows.

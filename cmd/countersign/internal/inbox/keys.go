@@ -1,17 +1,15 @@
 package inbox
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 )
 
 // deeds are what can be done to an item of a kind, by key.
-var deeds = map[Kind][]struct{ key, name string }{
-	Approval: {{"a", "approve"}, {"l", "less"}, {"r", "reject"}},
-	Request:  {{"a", "answer"}, {"d", "decline"}},
-	Ticket:   {{"r", "reply"}, {"c", "close"}},
+var deeds = map[Kind][]struct{ key, name, action string }{
+	Approval: {{"a", "approve", "approvals approve"}, {"l", "less", "approvals approve"}, {"r", "reject", "approvals reject"}},
+	Request:  {{"a", "answer", "requests answer"}, {"d", "decline", "requests decline"}},
+	Ticket:   {{"r", "reply", "tickets reply"}, {"c", "close", "tickets close"}},
 }
 
 // command does what a key means on the list.
@@ -25,7 +23,6 @@ func (m *model) command(key string) tea.Cmd {
 		return m.leave()
 	case "?":
 		m.help = &pager{}
-		m.help.set(helpText)
 	case "esc":
 		if m.details.open {
 			m.details.open = false
@@ -88,8 +85,11 @@ func (m *model) open(key string) tea.Cmd {
 			m.say(item.ID+" "+item.Outcome, true)
 			return nil
 		}
+		if item.Refused != "" {
+			return m.try(item, deed.action)
+		}
 		delete(m.list.fresh, item.ID)
-		return m.begin(item, key)
+		return m.begin(item, key, deed.action)
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func (m *model) keys() string {
 	}
 	var pairs []string
 	item, ok := m.list.current()
-	if ok && item.Waits {
+	if ok && item.Waits && item.Refused == "" {
 		for _, deed := range deeds[item.Kind] {
 			pairs = append(pairs, deed.key, deed.name)
 		}
@@ -130,39 +130,4 @@ func hints(width int, pairs ...string) string {
 		line = hint
 	}
 	return line
-}
-
-const helpText = `What waits for a human, oldest first; it is read anew every second. What came
-since you looked is marked *; what was decided stays, with who decided it.
-
-  ↑ ↓  j k          select            home end  g G     first, last
-  enter             open and close the whole item
-  space b           read on, back     J K               by lines
-  tab  1 2 3 4      all, approvals, requests, tickets
-  /                 show what has all the words that you type; esc shows all
-  x                 clear away what waits no longer
-  q  ctrl-c         leave             ctrl-z            suspend
-
-  on an approval    a approve         l approve less    r reject
-  on a request      a answer          d decline
-  on a ticket       r reply           c close
-
-You see the whole request before anything is decided, and y decides it. What you
-type stays until it is sent: esc leaves it, the same key returns to it.
-
-  enter             next field; after the last one: see it, and send it with y
-  tab shift-tab     next field, field before            ctrl-j     new line
-  ← → space         choices           ctrl-u ctrl-k     erase before, after`
-
-func (m *model) viewHelp() []string {
-	lines := []string{rule(bold.Render("Help"), "", m.width)}
-	body := m.help.view(m.height - 2)
-	for i := range body {
-		body[i] = cut(body[i], m.width)
-	}
-	pairs := []string{"esc", "back"}
-	if where := strings.TrimSpace(m.help.where()); where != "" {
-		pairs = append(pairs, "space", "more ("+where+")")
-	}
-	return append(append(lines, body...), hints(m.width, pairs...))
 }

@@ -137,7 +137,7 @@ func (l *list) settled(id string) {
 	}
 	for i := range l.items {
 		if l.items[i].ID == id {
-			l.items[i].Waits = false
+			l.items[i].Waits, l.items[i].State = false, "" // it is read anew
 		}
 	}
 	if l.selected == id {

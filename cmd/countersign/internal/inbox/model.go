@@ -40,7 +40,8 @@ type model struct {
 	failed         string // why it couldn't be read
 	status         string // what became of what the operator did
 	statusBad      bool
-	leaving        bool
+	leaving        bool // as soon as what is being decided is
+	discarding     bool // it is asked whether what was typed may go
 }
 
 // tick asks for the next look at the database.
@@ -112,6 +113,8 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		msg.page.armed = true
 	case done:
 		return m, m.finish(msg)
+	case refusal:
+		return m, m.refuse(msg)
 	case tea.PasteMsg:
 		m.paste(msg.Content)
 	case tea.KeyPressMsg:
@@ -153,10 +156,11 @@ func (m *model) take(got loaded) tea.Cmd {
 func (m *model) say(text string, isBad bool) { m.status, m.statusBad = m.print.Line(text), isBad }
 
 func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
-	if key.String() == "ctrl+c" {
-		return m.leave()
-	}
 	switch {
+	case m.discarding:
+		return m.discard(key.String())
+	case key.String() == "ctrl+c":
+		return m.leave()
 	case m.tooSmall():
 		if key.String() == "q" && m.page == nil {
 			return m.leave()
@@ -178,18 +182,9 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	return m.command(key.String())
 }
 
-// leave ends the program, once what is being decided is decided.
-func (m *model) leave() tea.Cmd {
-	if m.page != nil && m.page.working {
-		m.leaving = true
-		return nil
-	}
-	return tea.Quit
-}
-
 func (m *model) paste(text string) {
 	switch {
-	case m.tooSmall():
+	case m.tooSmall(), m.discarding:
 	case m.page != nil:
 		m.page.paste(text)
 	case m.list.filtering:
@@ -212,6 +207,9 @@ func (m *model) View() tea.View {
 		lines = m.viewHelp()
 	default:
 		lines, v.Cursor = m.viewInbox()
+	}
+	if m.discarding {
+		lines, v.Cursor = m.askToDiscard(lines), nil
 	}
 	v.Content = strings.Join(lines, "\n")
 	return v

@@ -31,6 +31,7 @@ type page struct {
 
 // deed is what an operator means to do.
 type deed struct {
+	action   string // the command that does the same, such as "approvals reject"
 	title    string // such as "Reject AP-…"
 	fields   []*field
 	stays    bool // the item waits on, once it is done
@@ -52,8 +53,9 @@ type done struct {
 }
 
 // begin opens the page of a deed, with what was typed into it before.
-func (m *model) begin(item Item, key string) tea.Cmd {
+func (m *model) begin(item Item, key, action string) tea.Cmd {
 	d, asks := m.deedOf(item, key)
+	d.action = action
 	draft := item.ID + " " + key
 	p := m.drafts[draft]
 	if p == nil {
@@ -102,6 +104,9 @@ func (p *page) press(m *model, key tea.KeyPressMsg) tea.Cmd {
 	case "e":
 		p.asking = len(p.fields) == 0
 	case "y":
+		if p.item.Refused != "" {
+			return m.try(p.item, p.action)
+		}
 		if p.ready() {
 			return p.perform(m)
 		}
@@ -112,7 +117,9 @@ func (p *page) press(m *model, key tea.KeyPressMsg) tea.Cmd {
 }
 
 // ready reports whether a yes counts: the whole request has been on the screen.
-func (p *page) ready() bool { return p.armed && p.shown.id == p.item.ID && p.request.whole() }
+func (p *page) ready() bool {
+	return p.armed && p.item.Refused == "" && p.shown.id == p.item.ID && p.request.whole()
+}
 
 func (p *page) paste(text string) {
 	if p.asking || p.working || len(p.fields) == 0 {
@@ -135,11 +142,11 @@ func (p *page) perform(m *model) tea.Cmd {
 
 // finish shows what became of it. A page stays, with all that was typed, unless
 // it is done.
-func (m *model) finish(d done) tea.Cmd {
+func (m *model) finish(d done) (cmd tea.Cmd) {
 	p := d.page
 	p.working = false
-	if m.leaving {
-		return tea.Quit
+	if m.leaving { // once it is seen what can go
+		defer func() { m.leaving, cmd = false, tea.Batch(cmd, m.leave()) }()
 	}
 	if d.err == nil {
 		maps.DeleteFunc(m.drafts, func(_ string, draft *page) bool { return draft == p || draft.item.ID == p.item.ID && !p.stays })
@@ -162,7 +169,11 @@ func (p *page) view(m *model) (lines []string, cursor *tea.Cursor) {
 	if !p.asking {
 		return p.viewFields(m)
 	}
-	end := p.endLines(m, p.question())
+	question := p.question()
+	if p.item.Refused != "" { // nothing is asked that will be refused anyway
+		question = ""
+	}
+	end := p.endLines(m, question)
 	height := m.height - 2 - len(end)
 	p.request.set(p.body(m))
 	body := p.request.view(height)
@@ -191,8 +202,12 @@ func (p *page) body(m *model) string {
 // endLines are what stands above the keys: a problem, and the question.
 func (p *page) endLines(m *model, question string) (lines []string) {
 	problem := p.problem
-	if problem == "" && !p.item.Waits {
+	switch {
+	case problem != "":
+	case !p.item.Waits:
 		problem = "meanwhile: " + p.item.ID + " " + p.item.Outcome
+	default:
+		problem = p.item.Refused
 	}
 	if problem != "" {
 		lines = append(lines, m.styled(bad, problem)...)
@@ -208,6 +223,8 @@ func (p *page) questionKeys(m *model) string {
 	switch {
 	case p.working:
 		return faint.Render("one moment …")
+	case p.item.Refused != "":
+		return hints(m.width, "esc", "back")
 	case !p.request.whole():
 		return hints(m.width, "space", "read on; it is decided once you have seen all of it", "esc", "back")
 	case !p.ready():

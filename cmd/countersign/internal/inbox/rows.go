@@ -3,7 +3,7 @@ package inbox
 import "strings"
 
 // columns are the list's columns that fit a width; About takes what the others
-// leave.
+// leave, and what amount and order don't use of a row that has neither.
 type columns struct{ id, amount, order, by, about int }
 
 func columnsFor(width int) columns {
@@ -33,20 +33,37 @@ const (
 	leftWidth = 4
 )
 
-func (c columns) line(id, kind, about, amount, order, by, age, wait string) string {
+func (c columns) line(id, kind, about, amount, order, by, end string) string {
 	var b strings.Builder
 	if c.id > 0 {
 		b.WriteString(left(id, c.id) + "  ")
 	}
-	b.WriteString(left(kind, kindWidth) + "  " + left(about, c.about) + "  " + right(amount, c.amount) + "  " + left(order, c.order) + "  ")
+	b.WriteString(left(kind, kindWidth) + "  ")
+	switch {
+	case amount == "" && order == "":
+		b.WriteString(left(about, c.about+2+c.amount+2+c.order) + "  ")
+	case amount == "":
+		b.WriteString(left(about, c.about+2+c.amount) + "  " + left(order, c.order) + "  ")
+	default:
+		b.WriteString(left(about, c.about) + "  " + right(amount, c.amount) + "  " + left(order, c.order) + "  ")
+	}
 	if c.by > 0 {
 		b.WriteString(left(by, c.by) + "  ")
 	}
-	return b.String() + right(age, ageWidth) + "  " + right(wait, leftWidth)
+	return b.String() + end
+}
+
+// end is the end of a row: since when something waits and how long yet, or what
+// became of it.
+func end(age, wait, state string) string {
+	if state != "" {
+		return right(state, ageWidth+2+leftWidth)
+	}
+	return right(age, ageWidth) + "  " + right(wait, leftWidth)
 }
 
 func headings(width int) string {
-	return faint.Render(cut("  "+columnsFor(width).line("ID", "WHAT", "ABOUT", "AMOUNT", "ORDER", "ASKED BY", "AGE", "LEFT"), width))
+	return faint.Render(cut("  "+columnsFor(width).line("ID", "WHAT", "ABOUT", "AMOUNT", "ORDER", "ASKED BY", end("AGE", "LEFT", "")), width))
 }
 
 // rows are the list's rows, height of them.
@@ -60,9 +77,9 @@ func (l *list) rows(width, height int) (lines []string) {
 }
 
 func (l *list) row(item Item, width int) string {
-	about, wait := item.About, item.Left
+	about, state := item.About, ""
 	if !item.Waits {
-		about, wait = item.Outcome, ""
+		state = item.State
 	}
 	if item.Urgent && item.Waits {
 		about = "! " + about
@@ -74,7 +91,7 @@ func (l *list) row(item Item, width int) string {
 	case l.fresh[item.ID]:
 		mark = "* "
 	}
-	line := cut(mark+columnsFor(width).line(item.ID, string(item.Kind), about, item.Amount, item.OrderID, item.AskedBy, item.Age, wait), width)
+	line := cut(mark+columnsFor(width).line(item.ID, string(item.Kind), about, item.Amount, item.OrderID, item.AskedBy, end(item.Age, item.Left, state)), width)
 	switch {
 	case item.ID == l.selected:
 		return selected.Render(line)
