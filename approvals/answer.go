@@ -19,7 +19,8 @@ import (
 type Answer struct {
 	Values  map[string]any    `json:"values"`            // string, json.Number or bool, by the field's name
 	Secrets map[string]string `json:"secrets,omitempty"` // until they are written
-	Written map[string]string `json:"written,omitempty"` // by the secret's name: the file that took it
+	Written map[string]string `json:"written,omitempty"` // by the secret's name: the path of the file that took it
+	Passed  []string          `json:"passed,omitempty"`  // those of Written that a newer answer was found for there
 }
 
 const (
@@ -84,6 +85,18 @@ func (f Form) names() (names []string) {
 	return names
 }
 
+// quotedOptions are a choice's options for a person, in quotes where a comma in
+// one could be taken for the one between two.
+func (f Field) quotedOptions() string {
+	options := slices.Clone(f.Options)
+	if slices.ContainsFunc(options, func(option string) bool { return strings.Contains(option, ",") }) {
+		for i, option := range options {
+			options[i] = `"` + option + `"`
+		}
+	}
+	return strings.Join(options, ", ")
+}
+
 var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]{0,30})(\.[0-9]{1,30})?$`) })
 
 // Read checks a text against the field and returns it typed, nil for an empty
@@ -125,7 +138,7 @@ func (f Field) Read(text string) (value any, err error) {
 				return option, nil
 			}
 		}
-		return refuse("must be one of: %s", strings.Join(f.Options, ", "))
+		return refuse("must be one of: %s", f.quotedOptions())
 	}
 	if strings.ContainsFunc(text, func(r rune) bool { return isControl(r) && r != '\n' && r != '\t' }) {
 		return refuse("holds a control character")

@@ -76,7 +76,7 @@ func (f Form) Check() (problems []policy.Problem) {
 		at := fmt.Sprintf("fields.%d.", i)
 		folded := cases.Fold().String(norm.NFKC.String(field.Name))
 		if seen[folded] {
-			add(at+"name", "is the name of an earlier field")
+			add(at+"name", "is the name of an earlier field (upper and lower case count as the same)")
 		}
 		seen[folded] = true
 		for _, p := range field.problems() {
@@ -89,6 +89,8 @@ func (f Form) Check() (problems []policy.Problem) {
 func (f Field) problems() (problems []policy.Problem) {
 	add := func(path, message string) { problems = append(problems, policy.Problem{Path: path, Message: message}) }
 	switch {
+	case f.Type == Secret && steers(f.Name):
+		add("name", "of a secret may not be a variable that changes how programs start; name it after what it is for")
 	case f.Type == Secret && !envfile.ValidName(f.Name):
 		add("name", "of a secret must be that of a variable: letters A to z, digits and _, no digit first")
 	case !fieldName().MatchString(f.Name) || utf8.RuneCountInString(f.Name) > mostName:
@@ -115,6 +117,26 @@ func (f Field) problems() (problems []policy.Problem) {
 		add("pattern", problem)
 	}
 	return problems
+}
+
+// steering are variables, and prefixes that end in _, by which whoever loads the
+// file would run other programs than it means to, or run them elsewhere.
+var steering = []string{
+	"PATH", "PATHEXT", "HOME", "USERPROFILE", "SHELL", "COMSPEC", "SYSTEMROOT", "PWD", "CDPATH", "TMPDIR", "XDG_",
+	"IFS", "ENV", "BASH_ENV", "BASHOPTS", "SHELLOPTS", "PS4", "PROMPT_COMMAND", "ZDOTDIR",
+	"EDITOR", "VISUAL", "PAGER", "BROWSER", "LESSOPEN", "LESSCLOSE", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_ASKPASS", "GIT_EXEC_PATH", "SSH_ASKPASS", "SUDO_ASKPASS",
+	"LD_", "DYLD_", "GLIBC_TUNABLES", "GCONV_PATH", "OPENSSL_CONF", "NODE_OPTIONS", "NODE_PATH",
+	"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONINSPECT", "RUBYOPT", "RUBYLIB", "PERL5LIB", "PERL5OPT", "PERL5DB", "PERLLIB",
+	"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "GOFLAGS", "GOTOOLCHAIN", "PHPRC", "PHP_INI_SCAN_DIR",
+	"COUNTERSIGN_DB", "COUNTERSIGN_KEY", "COUNTERSIGN_POLICY", "COUNTERSIGN_TOOLSETS", "COUNTERSIGN_ENV_FILE",
+}
+
+// steers reports whether a variable changes how programs start.
+func steers(name string) bool {
+	name = strings.ToUpper(name) // Windows knows no case
+	return slices.ContainsFunc(steering, func(s string) bool {
+		return name == s || strings.HasSuffix(s, "_") && strings.HasPrefix(name, s)
+	})
 }
 
 func optionProblem(options []string) string {

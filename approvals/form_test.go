@@ -37,6 +37,19 @@ func TestFormCheck(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", field, got, want)
 		}
 	}
+	const steers = "of a secret may not be a variable that changes how programs start; name it after what it is for"
+	for name, want := range map[string]bool{
+		"PATH": true, "Path": true, "LD_PRELOAD": true, "LD_x": true, "DYLD_INSERT_LIBRARIES": true, "HOME": true, "IFS": true, "NODE_OPTIONS": true, "PYTHONPATH": true,
+		"BASH_ENV": true, "COUNTERSIGN_KEY": true, "MY_PATH": false, "PATH_KEY": false, "LDAP_PASSWORD": false, "NODE_KEY": false, "HOME_URL": false,
+	} {
+		problems := approvals.Form{Fields: []approvals.Field{{Name: name, Type: approvals.Secret}}}.Check()
+		if got := len(problems) == 1 && problems[0].Message == steers; got != want || !want && len(problems) > 0 {
+			t.Errorf("a secret %s: %v", name, problems)
+		}
+		if problems := (approvals.Form{Fields: []approvals.Field{{Name: name, Type: approvals.String}}}).Check(); len(problems) > 0 {
+			t.Errorf("a text %s: %v", name, problems)
+		}
+	}
 	for _, name := range []string{"", " ", "a b", "a=b", "-a", ".a", "a\n", "a\x1b", "a\u202e", long, "$a", "'"} {
 		if len((approvals.Form{Fields: []approvals.Field{{Name: name, Type: approvals.String}}}).Check()) == 0 {
 			t.Errorf("a field may be called %q", name)
@@ -125,6 +138,7 @@ func TestFill(t *testing.T) {
 	form := approvals.Form{Fields: []approvals.Field{
 		{Name: "s", Type: approvals.String}, {Name: "n", Type: approvals.Number}, {Name: "b", Type: approvals.Boolean},
 		{Name: "c", Type: approvals.Choice, Options: []string{"Red", "Blue"}}, {Name: "K", Type: approvals.Secret, Pattern: "k-.*"},
+		{Name: "d", Type: approvals.Choice, Options: []string{"red", "green, dark", "blue"}},
 	}}
 	for _, c := range []struct{ field, text, want string }{
 		{"s", "héllo\nworld", `"héllo\nworld"`}, {"s", " kept ", `" kept "`}, {"s", "", ""},
@@ -137,9 +151,9 @@ func TestFill(t *testing.T) {
 		{"n", "Zq7", "n must be a number, such as 12 or -0.5"}, {"n", "1e9", "n must be a number, such as 12 or -0.5"},
 		{"n", "NaN", "n must be a number, such as 12 or -0.5"}, {"n", "01", "n must be a number, such as 12 or -0.5"},
 		{"n", strings.Repeat("9", 100), "n must be a number, such as 12 or -0.5"},
-		{"b", "Zq7", "b must be yes or no"}, {"c", "Zq7", "c must be one of: Red, Blue"},
+		{"b", "Zq7", "b must be yes or no"}, {"c", "Zq7", "c must be one of: Red, Blue"}, {"d", "dark", `d must be one of: "red", "green, dark", "blue"`},
 		{"K", "Zq7", "K doesn't match its pattern k-.*"}, {"K", "xk-1", "K doesn't match its pattern k-.*"},
-		{"x", "Zq7", "the answer has a value for a field that the form doesn't have; it has: s, n, b, c, K"},
+		{"x", "Zq7", "the answer has a value for a field that the form doesn't have; it has: s, n, b, c, K, d"},
 	} {
 		answer, err := form.Fill(map[string]string{c.field: c.text})
 		got := fmt.Sprint(err)

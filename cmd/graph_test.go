@@ -58,7 +58,7 @@ var layers = map[string][]string{
 	"countersign/evals/claude":                   {"countersign/evals"},
 	"countersign/cmd/internal/clientconfig":      {},
 	"countersign/cmd/countersign/internal/inbox": {"countersign/approvals", "countersign/policy", "countersign/store", "countersign/tools", "countersign/tools/settle"},
-	"countersign/cmd/internal/setup":             {"countersign/approvals/push", "countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
+	"countersign/cmd/internal/setup":             {"countersign/approvals/envfile", "countersign/approvals/push", "countersign/fixtures", "countersign/policy", "countersign/store", "countersign/tools"},
 }
 
 // isProgram reports whether a package is one of the programs.

@@ -24,26 +24,32 @@ const (
 // decoder reads rules from a YAML tree and collects what is wrong in it.
 type decoder struct {
 	problems []LineProblem
+	places   map[string]string // where each key belongs
 }
 
 func (d *decoder) rules(root *yaml.Node, r *Rules) {
-	d.section(root, "the policy", map[string]func(*yaml.Node){
+	refund := map[string]func(*yaml.Node){
+		"window_days":        func(n *yaml.Node) { d.days(n, &r.Refund.WindowDays) },
+		"auto_limit":         func(n *yaml.Node) { d.limits(n, "auto_limit", &r.Refund.AutoLimit) },
+		"customer_limit_24h": func(n *yaml.Node) { d.limits(n, "customer_limit_24h", &r.Refund.CustomerLimit24h) },
+		"undelivered":        func(n *yaml.Node) { d.undelivered(n, &r.Refund.Undelivered) },
+		"approval_expires":   func(n *yaml.Node) { d.expiry(n, &r.Refund.ApprovalExpires) },
+	}
+	address := map[string]func(*yaml.Node){
+		"refuse_po_boxes": func(n *yaml.Node) { d.flag(n, "refuse_po_boxes", &r.Address.RefusePOBoxes) },
+	}
+	whole := map[string]func(*yaml.Node){
 		"timezone": func(n *yaml.Node) { d.zone(n, &r.Zone) },
-		"refund": func(n *yaml.Node) {
-			d.section(n, "refund", map[string]func(*yaml.Node){
-				"window_days":        func(n *yaml.Node) { d.days(n, &r.Refund.WindowDays) },
-				"auto_limit":         func(n *yaml.Node) { d.limits(n, "auto_limit", &r.Refund.AutoLimit) },
-				"customer_limit_24h": func(n *yaml.Node) { d.limits(n, "customer_limit_24h", &r.Refund.CustomerLimit24h) },
-				"undelivered":        func(n *yaml.Node) { d.undelivered(n, &r.Refund.Undelivered) },
-				"approval_expires":   func(n *yaml.Node) { d.expiry(n, &r.Refund.ApprovalExpires) },
-			})
-		},
-		"address": func(n *yaml.Node) {
-			d.section(n, "address", map[string]func(*yaml.Node){
-				"refuse_po_boxes": func(n *yaml.Node) { d.flag(n, "refuse_po_boxes", &r.Address.RefusePOBoxes) },
-			})
-		},
-	})
+		"refund":   func(n *yaml.Node) { d.section(n, "refund", refund) },
+		"address":  func(n *yaml.Node) { d.section(n, "address", address) },
+	}
+	d.places = map[string]string{}
+	for place, keys := range map[string]map[string]func(*yaml.Node){"under refund:": refund, "under address:": address, "at the left margin, under nothing": whole} {
+		for key := range keys {
+			d.places[key] = place
+		}
+	}
+	d.section(root, "the policy", whole)
 }
 
 // section reads a mapping with known keys. Nothing at all is an empty section, as when all its keys are commented out.
@@ -54,7 +60,11 @@ func (d *decoder) section(n *yaml.Node, name string, keys map[string]func(*yaml.
 	d.mapping(n, name, func(key, value *yaml.Node) {
 		read, ok := keys[key.Value]
 		if !ok {
-			d.fail(key, "unknown key %q; %s may have: %s", key.Value, name, strings.Join(slices.Sorted(maps.Keys(keys)), ", "))
+			listed := strings.Join(slices.Sorted(maps.Keys(keys)), ", ")
+			if place, known := d.places[key.Value]; known {
+				listed += fmt.Sprintf("; %s belongs %s", key.Value, place)
+			}
+			d.fail(key, "unknown key %q; %s may have: %s", key.Value, name, listed)
 			return
 		}
 		read(value)

@@ -84,6 +84,9 @@ func TestParseRefuses(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"unknown key", "# x\nrefunds: {}\n", `line 2: unknown key "refunds"; the policy may have: address, refund, timezone`},
 		{"unknown key inside", "refund:\n  window: 3\n", `line 2: unknown key "window"; refund may have: approval_expires, `},
+		{"key of a section", "approval_expires: 2h\n", `line 1: unknown key "approval_expires"; the policy may have: address, refund, timezone; approval_expires belongs under refund:`},
+		{"key of another one", "refund:\n  refuse_po_boxes: true\n", `; refuse_po_boxes belongs under address:`},
+		{"key of the whole", "refund:\n  timezone: UTC\n", `; timezone belongs at the left margin, under nothing`},
 		{"key in another case", "Timezone: UTC", `line 1: unknown key "Timezone"`},
 		{"merge key", "<<: {timezone: UTC}", `line 1: unknown key "<<"`},
 		{"repeated key", "timezone: UTC\n\ntimezone: UTC\n", `line 3: the policy: "timezone" stands here a second time`},

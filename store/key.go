@@ -20,6 +20,11 @@ const keyVariable = "COUNTERSIGN_KEY"
 // KeyPath returns where the key of the database at path is kept.
 func KeyPath(path string) string { return path + ".key" }
 
+// Files returns what the database at path consists of while it is open.
+func Files(path string) []string {
+	return []string{path, path + "-wal", path + "-shm", KeyPath(path), path + ".lock"}
+}
+
 // loadKey reads the key from the variable, else from the database's key file.
 func loadKey(path string) ([]byte, error) {
 	if text := os.Getenv(keyVariable); text != "" {

@@ -69,6 +69,13 @@ func (v *View) OpenRequest(key string) (Approval, error) {
 		and (a.state <> 'pending' or a.expires_at > ?) order by a.seq desc limit 1`, key, RequestTool, stamp(v.Now)))
 }
 
+// CollectedSince returns the answered requests that agents have collected, and
+// that a human decided later than a; not those that were erased.
+func (v *View) CollectedSince(a Approval) ([]Approval, error) {
+	return v.approvals("a.tool = ? and a.state = 'approved' and a.collected_at is not null and a.result <> '' and a.decided_at > ? order by a.decided_at",
+		RequestTool, stamp(a.Decided))
+}
+
 // Collect notes that the agent gets a request's outcome now, with what stays of
 // its answer.
 func (tx *Tx) Collect(id string, result json.RawMessage) error {

@@ -77,6 +77,9 @@ func (s *Scope) parked(id string) (a store.Approval, err error) {
 
 func planCheck(s *Scope, in CheckRequestArgs) (p Plan[CheckAnswer], err error) {
 	a, err := s.parked(in.RequestID)
+	if errors.Is(err, store.ErrNotFound) {
+		return p, unknownRequest(err)
+	}
 	if err != nil {
 		return p, err
 	}
@@ -104,10 +107,22 @@ func planCheck(s *Scope, in CheckRequestArgs) (p Plan[CheckAnswer], err error) {
 	}
 	p.Perform = func(tx *store.Tx) (CheckAnswer, error) {
 		err := s.collect(tx, a, &answer)
-		state.Answer = answered(answer)
+		state.Answer = s.answered(answer)
 		return state, err
 	}
 	return p, nil
+}
+
+// unknownRequest refuses an id that isn't there for this session, whoever's it is.
+func unknownRequest(err error) *refusal {
+	r := &refusal{
+		outcome: audit.Failed, code: policy.NotFound,
+		message: "Nothing of that id was asked in this session's name. Take the request_id from the answer of request_human, or the approval_id of a refund.",
+	}
+	if errors.Is(err, store.ErrForeignID) {
+		r.outcome = audit.Denied
+	}
+	return r
 }
 
 // open unseals what a human answered.
@@ -142,16 +157,9 @@ func (s *Scope) collect(tx *store.Tx, a store.Approval, answer *approvals.Answer
 		return nil
 	}
 	if len(answer.Secrets) > 0 {
-		var variables []envfile.Variable
-		answer.Written = map[string]string{}
-		for _, name := range slices.Sorted(maps.Keys(answer.Secrets)) {
-			variables = append(variables, envfile.Variable{Name: name, Value: answer.Secrets[name]})
-			answer.Written[name] = s.env.Name()
+		if err := s.write(a, answer); err != nil {
+			return err
 		}
-		if err := s.env.Put(variables); err != nil {
-			return unwritten(s.env.Name(), err)
-		}
-		answer.Secrets = nil
 	}
 	text, err := marshal(answer)
 	if err != nil {
@@ -168,18 +176,69 @@ func (s *Scope) collect(tx *store.Tx, a store.Approval, answer *approvals.Answer
 	return tx.Collect(a.ID, json.RawMessage(sealed))
 }
 
+// write puts the secrets of an answer into the .env file, but for those that the
+// file has from an answer that a human gave later.
+func (s *Scope) write(a store.Approval, answer *approvals.Answer) error {
+	place := s.env.Place()
+	newer, err := s.writtenSince(a, place)
+	if err != nil {
+		return err
+	}
+	var variables []envfile.Variable
+	answer.Written = map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(answer.Secrets)) {
+		answer.Written[name] = place
+		if newer[name] {
+			answer.Passed = append(answer.Passed, name)
+			continue
+		}
+		variables = append(variables, envfile.Variable{Name: name, Value: answer.Secrets[name]})
+	}
+	if len(variables) > 0 {
+		if err := s.env.Put(variables); err != nil {
+			return unwritten(s.env.Name(), err)
+		}
+	}
+	answer.Secrets = nil
+	return nil
+}
+
+// writtenSince returns the secrets that a file got from answers which humans gave
+// later than this one, to whomever.
+func (s *Scope) writtenSince(a store.Approval, place string) (map[string]bool, error) {
+	later, err := s.CollectedSince(a)
+	names := map[string]bool{}
+	for _, other := range later {
+		answer, err := s.open(other)
+		if err != nil {
+			return nil, err
+		}
+		for name, file := range answer.Written {
+			names[name] = names[name] || file == place
+		}
+	}
+	return names, err
+}
+
 // unwritten says why a .env file wasn't written, in no words of the system.
 func unwritten(name string, err error) *refusal {
 	reason := "it can't be written"
 	for cause, text := range map[error]string{
-		envfile.ErrLink:   "it is a symbolic link, which this server doesn't follow",
+		envfile.ErrLink:   "it is a symbolic link, which this server follows only with --env-file-follow",
 		envfile.ErrNoFile: "it is no regular file",
 		envfile.ErrBusy:   "another program is writing it",
+		envfile.ErrOwn:    "it is one of Countersign's own files",
+		envfile.ErrNoText: "it isn't a .env file",
+		envfile.ErrUnread: "for what else stands in it, they would not be read back",
 		syscall.ENOSPC:    "the disk is full",
 	} {
 		if errors.Is(err, cause) {
 			reason = text
 		}
+	}
+	var open *envfile.OpenQuoteError
+	if errors.As(err, &open) {
+		reason = "its " + open.Error()
 	}
 	return &refusal{
 		outcome: audit.Failed, code: policy.EnvFileUnavailable,
@@ -187,8 +246,9 @@ func unwritten(name string, err error) *refusal {
 	}
 }
 
-// answered is what the agent gets of an answer.
-func answered(a approvals.Answer) map[string]any {
+// answered is what the agent gets of an answer. Of a secret it gets where that
+// stands: a file of another server's is named by its path.
+func (s *Scope) answered(a approvals.Answer) map[string]any {
 	values := map[string]any{}
 	for name, value := range a.Values {
 		if text, ok := value.(string); ok {
@@ -196,8 +256,15 @@ func answered(a approvals.Answer) map[string]any {
 		}
 		values[name] = value
 	}
-	for name, file := range a.Written {
-		values[name] = fmt.Sprintf("<written to %s; use ${%s}>", Visible(file), name)
+	for name, path := range a.Written {
+		file, state := "another server's "+path, "written to"
+		if s.env != nil && s.env.Place() == path {
+			file = s.env.Name()
+		}
+		if slices.Contains(a.Passed, name) {
+			state = fmt.Sprintf("a newer answer for ${%s} is in the file already:", name)
+		}
+		values[name] = fmt.Sprintf("<%s %s; use ${%s}>", state, Visible(file), name)
 	}
 	return values
 }

@@ -332,7 +332,7 @@ func TestNoAuditRowNoEffect(t *testing.T) {
 	for _, tool := range everyTool {
 		for _, arguments := range []string{valid(t, tool, nil), valid(t, tool, fields{"order_id": "NW-5002"}), "[]"} {
 			equal(t, `{"error":"audit_unavailable","message":"The audit log can't be written, so nothing was done and nothing is shown. `+
-				`Tell the customer that you can't help right now; the shop's operators must mend it."}`, string(a.call(tool.Name, arguments).JSON))
+				`Say that you can't help right now; the shop's operators must mend it."}`, string(a.call(tool.Name, arguments).JSON))
 		}
 	}
 	equal(t, "audit_unavailable", code(a.call("no_such_tool", "{}")))
@@ -360,7 +360,7 @@ func TestFaultIsUndoneAndAudited(t *testing.T) {
 		{"escalate_to_human", `{"summary":"please call me back","category":"other"}`, "error internal"},
 		{"update_shipping_address", valid(t, find(t, "update_shipping_address"), fields{"order_id": "NW-5003"}), "error internal NW-5003"},
 	} {
-		equal(t, `{"error":"internal","message":"Something failed on our side and nothing was changed. Tell the customer, and use escalate_to_human."}`,
+		equal(t, `{"error":"internal","message":"Something failed on our side and nothing was changed. Say so, and use escalate_to_human if you have it."}`,
 			string(a.call(c.tool, c.arguments).JSON))
 		equal(t, c.logged, s.logged())
 	}
@@ -415,7 +415,7 @@ func TestPanic(t *testing.T) {
 		var fault error
 		a.desk.Faulted = func(_ string, err error) { fault = err }
 		res := a.call("broken", `{"order_id":"`+mark+`"}`)
-		equal(t, `{"error":"internal","message":"Something failed on our side and nothing was changed. Tell the customer, and use escalate_to_human."}`, string(res.JSON))
+		equal(t, `{"error":"internal","message":"Something failed on our side and nothing was changed. Say so, and use escalate_to_human if you have it."}`, string(res.JSON))
 		equal(t, "error internal", s.logged())
 		if fault == nil || !strings.Contains(fault.Error(), "panic") {
 			t.Errorf("fault: %v", fault)

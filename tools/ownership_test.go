@@ -14,6 +14,17 @@ import (
 
 const notFound = `{"error":"not_found","message":"This customer has nothing of that id. Check it with the customer, or see lookup_customer for what they have."}`
 
+// notAsked is the same of what was asked of a human.
+const notAsked = `{"error":"not_found","message":"Nothing of that id was asked in this session's name. Take the request_id from the answer of request_human, or the approval_id of a refund."}`
+
+// notFoundBy is how a tool says so.
+func notFoundBy(tool string) string {
+	if tool == "check_request" {
+		return notAsked
+	}
+	return notFound
+}
+
 // retail opens a shop of many customers and returns their ids and the orders of
 // each.
 func retail(t *testing.T) (s *shop, customers []string, orders map[string][]string) {

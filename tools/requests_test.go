@@ -98,7 +98,7 @@ func TestRequestBelongsToWhoFiledIt(t *testing.T) {
 	equal(t, "pending_approval AP-0001 900.00", a.refund("A-1", ""))
 	other := s.staff("other")
 	unknown := string(a.check("RQ-0404", 0).JSON)
-	equal(t, notFound, unknown)
+	equal(t, notAsked, unknown)
 	equal(t, "error not_found", s.logged())
 	for name, res := range map[string]tools.Result{
 		"another customer":      a.as("C-2").check("RQ-0001", 1),
@@ -235,7 +235,7 @@ func TestFormThatCantBeFilled(t *testing.T) {
 		`fields.0.pattern is not a regular expression of RE2 syntax (no lookaround, no backreferences), or a too large one`: {
 			"fields": []fields{{"name": "A", "type": "string", "pattern": "(?=x)"}}},
 		`title must say something`: {"title": " \u200b "},
-		`fields.1.name is the name of an earlier field; fields.1.options must be 1 to 50 for a choice`: {
+		`fields.1.name is the name of an earlier field (upper and lower case count as the same); fields.1.options must be 1 to 50 for a choice`: {
 			"fields": []fields{{"name": "a", "type": "string"}, {"name": "A", "type": "choice"}}},
 		`fields must have at most 50 items; it has 51`: {"fields": make([]fields, 51)},
 	} {
@@ -292,7 +292,7 @@ func TestSecretThatCantBeWritten(t *testing.T) {
 		t.Skip(err)
 	}
 	refused := a.check("RQ-0001", 0)
-	equal(t, "env_file_unavailable A human has answered, but the secrets can't be put into .env: it is a symbolic link, which this server doesn't follow. "+
+	equal(t, "env_file_unavailable A human has answered, but the secrets can't be put into .env: it is a symbolic link, which this server follows only with --env-file-follow. "+
 		"The answer is kept. Have whoever runs this server mend that, then call check_request again.", pick(t, refused, "error message"))
 	equal(t, "error env_file_unavailable RQ-0001", s.logged())
 	s.desk.EnvFile = nil
@@ -314,6 +314,101 @@ func TestSecretThatCantBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	equal(t, "API_KEY="+mark+"\n", string(text))
+}
+
+// A secret that readers wouldn't find in the file isn't written, and isn't lost.
+func TestSecretThatWouldNotBeRead(t *testing.T) {
+	s := open(t)
+	path := s.withEnv()
+	a := s.staff("agent")
+	a.ask(secretForm())
+	s.answers("RQ-0001", map[string]string{"API_KEY": mark})
+	before := "# mine\nA='open\nB=2\n"
+	s.write(path, before)
+	refused := a.check("RQ-0001", 0)
+	equal(t, "env_file_unavailable A human has answered, but the secrets can't be put into .env: its line 2 has a quote that nothing closes. "+
+		"The answer is kept. Have whoever runs this server mend that, then call check_request again.", pick(t, refused, "error message"))
+	equal(t, before, s.read(path))
+	s.desk.EnvFile.Own = []string{path}
+	equal(t, true, strings.Contains(pick(t, a.check("RQ-0001", 0), "message"), "it is one of Countersign's own files"))
+	s.desk.EnvFile.Own = nil
+	s.write(path, "A='open'\n")
+	equal(t, "answered map[API_KEY:<written to .env; use ${API_KEY}>]", a.checked("RQ-0001"))
+	equal(t, "A='open'\nAPI_KEY="+mark+"\n", s.read(path))
+}
+
+func (s *shop) write(path, text string) {
+	s.t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *shop) read(path string) string {
+	s.t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+// A reference names the file that has the secret, where that isn't the server's own.
+func TestSecretInAnotherServersFile(t *testing.T) {
+	s := open(t)
+	a := s.staff("agent")
+	theirs := s.withEnv()
+	a.ask(secretForm())
+	s.answers("RQ-0001", map[string]string{"API_KEY": mark})
+	equal(t, "answered map[API_KEY:<written to .env; use ${API_KEY}>]", a.checked("RQ-0001"))
+	folder, err := filepath.EvalSymlinks(filepath.Dir(theirs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := "answered map[API_KEY:<written to another server's " + folder + "/.env; use ${API_KEY}>]"
+	s.withEnv()
+	equal(t, elsewhere, a.checked("RQ-0001"))
+	s.desk.EnvFile = nil
+	equal(t, elsewhere, a.checked("RQ-0001"))
+	s.desk.EnvFile = &envfile.File{Path: filepath.Join(folder, "x", "..", ".env")}
+	equal(t, "answered map[API_KEY:<written to .env; use ${API_KEY}>]", a.checked("RQ-0001"))
+}
+
+// What a human answered last stays in the file, in whichever order the answers
+// are collected and whoever asked.
+func TestNewerSecretStays(t *testing.T) {
+	s := open(t)
+	path := s.withEnv()
+	a, other := s.staff("agent"), s.staff("other")
+	a.ask(secretForm())
+	other.ask(secretForm())
+	a.ask(fields{"title": "Two", "fields": json.RawMessage(`[{"name":"API_KEY","type":"secret"},{"name":"PIN","type":"secret"}]`)})
+	for i, value := range []string{"first", "second", "third"} {
+		s.answers(fmt.Sprintf("RQ-%04d", i+1), map[string]string{"API_KEY": value})
+		s.clock.Advance(time.Second)
+	}
+	equal(t, "answered map[API_KEY:<written to .env; use ${API_KEY}>]", other.checked("RQ-0002"))
+	sealed := s.dump("approvals")
+	for range 2 {
+		equal(t, "answered map[API_KEY:<a newer answer for ${API_KEY} is in the file already: .env; use ${API_KEY}>]", a.checked("RQ-0001"))
+	}
+	equal(t, "API_KEY=second\n", s.read(path))
+	if s.dump("approvals") == sealed {
+		t.Error("the older secret is kept")
+	}
+	equal(t, "answered map[API_KEY:<written to .env; use ${API_KEY}>]", a.checked("RQ-0003"))
+	equal(t, "API_KEY=third\n", s.read(path))
+
+	// In another file it is the first.
+	a.ask(secretForm())
+	a.ask(fields{"title": "Again", "fields": json.RawMessage(secretFields)})
+	s.answers("RQ-0004", map[string]string{"API_KEY": "fourth"})
+	s.clock.Advance(time.Second)
+	s.answers("RQ-0005", map[string]string{"API_KEY": "fifth"})
+	a.checked("RQ-0005")
+	elsewhere := s.withEnv()
+	equal(t, "answered map[API_KEY:<written to .env; use ${API_KEY}>]", a.checked("RQ-0004"))
+	equal(t, "API_KEY=fourth\n", s.read(elsewhere))
 }
 
 // Another key doesn't open the answer, and loses nothing.

@@ -99,7 +99,7 @@ func succeeded(answer any) Result {
 // failed is the only place where an error becomes text for an agent. What isn't
 // made for it becomes "internal": no words of Go or SQLite get through.
 func failed(err error) Result {
-	r := &refusal{outcome: audit.Failed, code: policy.Internal, message: "Something failed on our side and nothing was changed. Tell the customer, and use escalate_to_human."}
+	r := &refusal{outcome: audit.Failed, code: policy.Internal, message: "Something failed on our side and nothing was changed. Say so, and use escalate_to_human if you have it."}
 	var fault error
 	var readable *refusal
 	switch {
@@ -125,7 +125,7 @@ func unavailable(err error) Result {
 		return failed(err)
 	}
 	return failed(&refusal{outcome: audit.Failed, code: policy.AuditUnavailable,
-		message: "The audit log can't be written, so nothing was done and nothing is shown. Tell the customer that you can't help right now; the shop's operators must mend it."})
+		message: "The audit log can't be written, so nothing was done and nothing is shown. Say that you can't help right now; the shop's operators must mend it."})
 }
 
 func (r *refusal) json() json.RawMessage {

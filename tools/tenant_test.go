@@ -81,8 +81,8 @@ func TestForeignIDIsAnUnknownOne(t *testing.T) {
 					theirs := a.call(tool.Name, valid(t, tool, fields{name: spelled}))
 					loggedTheirs := a.logged()
 					nobodys := a.call(tool.Name, valid(t, tool, fields{name: unknown(spelled)}))
-					equal(t, notFound, string(theirs.JSON))
-					equal(t, notFound, string(nobodys.JSON))
+					equal(t, notFoundBy(tool.Name), string(theirs.JSON))
+					equal(t, notFoundBy(tool.Name), string(nobodys.JSON))
 					want := "error not_found"
 					if kind == foreign[name] || name == "request_id" && kind == foreign["approval_id"] { // which it takes, too
 						want = "denied not_found"
@@ -122,7 +122,7 @@ func TestNoArgumentChoosesACustomer(t *testing.T) {
 		}
 		for _, name := range takesID(t, tool) {
 			for _, id := range []string{"C-2", "C-2@example.com", "Ava C-2"} {
-				equal(t, notFound, string(a.call(tool.Name, valid(t, tool, fields{name: id})).JSON))
+				equal(t, notFoundBy(tool.Name), string(a.call(tool.Name, valid(t, tool, fields{name: id})).JSON))
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func TestNobodyReachesAnothersOrder(t *testing.T) {
 					continue
 				}
 				res := a.as(session).call(tool.Name, valid(t, tool, fields{"order_id": id}))
-				if tried++; string(res.JSON) != notFound || !res.IsError {
+				if tried++; string(res.JSON) != notFoundBy(tool.Name) || !res.IsError {
 					t.Fatalf("%s as %s with %s of %s: %s", tool.Name, session, id, customers[i], res.JSON)
 				}
 			}

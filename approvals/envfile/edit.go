@@ -1,6 +1,9 @@
 package envfile
 
 import (
+	"errors"
+	"fmt"
+	"iter"
 	"regexp"
 	"strings"
 	"sync"
@@ -11,17 +14,48 @@ var assignment = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[ \t\x{feff}]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*`)
 })
 
+// ErrUnread means that a variable would not be read back as it was written, for
+// what else stands in the file.
+var ErrUnread = errors.New("what is written to it would not be read back")
+
+// An OpenQuoteError is [ErrUnread] for a value whose quote nothing closes: what
+// follows is a part of that value to some readers, and not to others.
+type OpenQuoteError struct{ Line int }
+
+func (e *OpenQuoteError) Error() string {
+	return fmt.Sprintf("line %d has a quote that nothing closes", e.Line)
+}
+
+func (e *OpenQuoteError) Unwrap() error { return ErrUnread }
+
 // Set returns the text of a .env file with a variable set. Its last assignment
 // is replaced where there is one, since that is the one that readers take; else
 // a line is added. All other lines, comments and line ends stay. The error is
-// [ErrUnquotable].
+// [ErrUnquotable], or [ErrUnread] where the text wouldn't give the value back.
 func Set(text, name, value string) (string, error) {
 	written, err := quote(value)
 	if err != nil {
 		return "", err
 	}
-	if start, end, found := lastValue(text, name); found {
-		return text[:start] + written + text[end:], nil
+	for a := range assignments(text) {
+		if a.open && a.name != name {
+			return "", &OpenQuoteError{Line: 1 + strings.Count(text[:a.start], "\n")}
+		}
+	}
+	after := put(text, name, written)
+	if got, found := Get(after, name); !found || got != value {
+		return "", ErrUnread
+	}
+	return after, nil
+}
+
+// put puts a written value in place of the variable's last one, or adds a line.
+func put(text, name, written string) string {
+	if a, found := last(text, name); found {
+		if strings.HasPrefix(text[a.end:], "#") {
+			written += " " // else the comment would be a part of the value
+		}
+		return text[:a.start] + written + text[a.end:]
 	}
 	lineEnd := "\n"
 	if first := strings.IndexByte(text, '\n'); first > 0 && text[first-1] == '\r' {
@@ -30,56 +64,99 @@ func Set(text, name, value string) (string, error) {
 	if text != "" && !strings.HasSuffix(text, "\n") {
 		text += lineEnd
 	}
-	return text + name + "=" + written + lineEnd, nil
+	if strings.HasSuffix(text, "\\"+lineEnd) {
+		text += lineEnd // a shell joins the next line to one that ends so
+	}
+	return text + name + "=" + written + lineEnd
 }
 
-// lastValue finds where the value of a variable's last assignment stands.
-func lastValue(text, name string) (start, end int, found bool) {
-	for at := 0; at < len(text); {
-		next := len(text)
-		if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
-			next = at + i + 1
-		}
-		match := assignment().FindStringSubmatch(text[at:next])
-		if match == nil {
-			at = next
-			continue
-		}
-		valueAt := at + len(match[0])
-		valueEnd := endOfValue(text, valueAt)
-		if match[1] == name {
-			start, end, found = valueAt, valueEnd, true
-		}
-		at = len(text)
-		if i := strings.IndexByte(text[valueEnd:], '\n'); i >= 0 {
-			at = valueEnd + i + 1
+// Get returns the value that a text gives a variable for every reader, where
+// that needs no escapes: [Set] writes none.
+func Get(text, name string) (value string, found bool) {
+	a, found := last(text, name)
+	if !found || a.open {
+		return "", false
+	}
+	value = text[a.start:a.end]
+	if !isQuote(value) {
+		return value, true
+	}
+	rest := strings.TrimSpace(text[a.end:lineAfter(text, a.end)])
+	if rest != "" && rest[0] != '#' {
+		return "", false // readers disagree about what goes on after its quote
+	}
+	return value[1 : len(value)-1], true
+}
+
+// assigned is where an assignment's value stands. One that is open begins with a
+// quote that nothing closes, and ends with its line.
+type assigned struct {
+	name       string
+	start, end int
+	open       bool
+}
+
+// last finds a variable's last assignment.
+func last(text, name string) (found assigned, ok bool) {
+	for a := range assignments(text) {
+		if a.name == name {
+			found, ok = a, true
 		}
 	}
-	return start, end, found
+	return found, ok
 }
 
+// assignments goes through those of a text in their order.
+func assignments(text string) iter.Seq[assigned] {
+	return func(yield func(assigned) bool) {
+		for at := 0; at < len(text); {
+			next := lineAfter(text, at)
+			if match := assignment().FindStringSubmatch(text[at:next]); match != nil {
+				a := assigned{name: match[1], start: at + len(match[0])}
+				a.end, a.open = endOfValue(text, a.start)
+				if !yield(a) {
+					return
+				}
+				next = lineAfter(text, a.end)
+			}
+			at = next
+		}
+	}
+}
+
+// lineAfter returns where the line after the one of an index starts.
+func lineAfter(text string, at int) int {
+	if i := strings.IndexByte(text[at:], '\n'); i >= 0 {
+		return at + i + 1
+	}
+	return len(text)
+}
+
+func isQuote(value string) bool { return value != "" && strings.IndexByte("'\"`", value[0]) >= 0 }
+
 // endOfValue returns where the value that starts at an index ends: at the quote
-// that closes it, on a later line too, else before a comment or the line's end.
-func endOfValue(text string, start int) int {
+// that closes it, on a later line too, else before a comment or the line's end;
+// and whether it has a quote that nothing closes.
+func endOfValue(text string, start int) (end int, open bool) {
 	line := start + len(text[start:])
 	if i := strings.IndexByte(text[start:], '\n'); i >= 0 {
 		line = start + i
 	}
-	if start < line && strings.IndexByte("'\"`", text[start]) >= 0 {
+	value := text[start:line]
+	if open = isQuote(value); open {
 		if end, closed := closingQuote(text, start); closed {
-			return end
+			return end, false
 		}
 	}
-	value := text[start:line]
 	if strings.HasPrefix(value, "#") {
-		return start
+		return start, false
 	}
 	for _, comment := range []string{" #", "\t#"} {
 		if i := strings.Index(value, comment); i >= 0 {
 			value = value[:i]
 		}
 	}
-	return start + len(strings.TrimRight(value, " \t\r"))
+	return start + len(strings.TrimRight(value, " \t\r")), open
 }
 
 // closingQuote finds the end of a quoted text. What a backslash stands before

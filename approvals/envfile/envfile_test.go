@@ -37,7 +37,7 @@ func TestSet(t *testing.T) {
 		"comment kept":       {"KEY=old # why\n", "KEY=v # why\n"},
 		"quoted, comment":    {"KEY=\"o # ld\" # why\n", "KEY=v # why\n"},
 		"empty":              {"KEY=\nB=2\n", "KEY=v\nB=2\n"},
-		"empty, comment":     {"KEY=# why\n", "KEY=v# why\n"},
+		"empty, comment":     {"KEY=# why\n", "KEY=v # why\n"},
 		"export and blanks":  {"  export KEY = old\n", "  export KEY = v\n"},
 		"several lines":      {"KEY='a\nb\nKEY=no\n' \nB=2\n", "KEY=v \nB=2\n"},
 		"inside another":     {"A=\"\nKEY=no\n\"\n", "A=\"\nKEY=no\n\"\nKEY=v\n"},
@@ -45,7 +45,8 @@ func TestSet(t *testing.T) {
 		"in a comment":       {"# KEY=no\n", "# KEY=no\nKEY=v\n"},
 		"a longer name":      {"KEY2=no\nMY_KEY=no\n", "KEY2=no\nMY_KEY=no\nKEY=v\n"},
 		"the last counts":    {"KEY=1\nKEY=2\n", "KEY=1\nKEY=v\n"},
-		"a quote left open":  {"A='oops\nKEY=old\n", "A='oops\nKEY=v\n"},
+		"its own left open":  {"KEY='oops\nB=2\n", "KEY=v\nB=2\n"},
+		"a line goes on":     {"A=C:\\new\\\n", "A=C:\\new\\\n\nKEY=v\n"},
 		"a byte order mark":  {"\ufeffKEY=old\n", "\ufeffKEY=v\n"},
 		"what isn't UTF-8":   {"A=\xff\nKEY=old\n", "A=\xff\nKEY=v\n"},
 		"a line of no sense": {"%%%\n= =\nKEY\n", "%%%\n= =\nKEY\nKEY=v\n"},
@@ -57,8 +58,25 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// values are secrets as people have them. Those of noShell are left to readers
-// that are no shell: no form serves both.
+// What wouldn't be read back isn't written, and the error says which line is why.
+func TestSetWhatWouldNotBeRead(t *testing.T) {
+	for before, want := range map[string]string{
+		"A='open\nB=2\n":                 "line 1 has a quote that nothing closes",
+		"# x\n\nA=\"o\nKEY=old\nB='2'\n": "line 3 has a quote that nothing closes",
+		"KEY=old\nA=`o":                  "line 2 has a quote that nothing closes",
+		"A='ends\\'\n":                   "line 1 has a quote that nothing closes",
+		"KEY='old'more\n":                "what is written to it would not be read back",
+	} {
+		for _, value := range []string{"v", "with blank", "it's"} {
+			got, err := envfile.Set(before, "KEY", value)
+			if !errors.Is(err, envfile.ErrUnread) || err.Error() != want {
+				t.Errorf("%q: %q, %v", before, got, err)
+			}
+		}
+	}
+}
+
+// values are secrets as people have them.
 var values = []string{
 	"plain", "sk-live_1234567890", "postgres://u:p@h:5432/db?x=1&y=2", "with blank", " blanks around ", "a#b", "a #b", "#b",
 	"pa$$word", "$HOME", "$(touch pwned)", "`touch pwned`", `say "hi"`, "it's", "it's #1", "a;b&c|d<e>f", `back\slash`, `C:\new\temp`, "ünï çødé 密码 🔑",
@@ -66,9 +84,7 @@ var values = []string{
 	"$1", "a$", `"quoted"`, "'quoted' all over it's", "\n", "\n\n", "%d %s", "\"$x\" #y",
 }
 
-var noShell = []string{`a'b"c`, `p@ss'w"ord!`, `\\server\share`, `ends\`, `a\'b`}
-
-var unquotable = []string{"a\rb", "a\x00b", "a\x1bb", "${HOME}", "x${A:-b}y", "a'b $c", "a'b\"c #d", "a'$(touch pwned)\"", "a'`b`", "'a\"", "a'b\"c\nd"}
+var unquotable = []string{`ends\`, `it's at its end\`, `a'b"c`, `p@ss'w"ord!`, `\\server\share`, `a\'b`, "a\rb", "a\x00b", "a\x1bb", "${HOME}", "x${A:-b}y", "a'b $c", "a'b\"c #d", "a'$(touch pwned)\"", "a'`b`", "'a\"", "a'b\"c\nd"}
 
 func file(t *testing.T, values []string) string {
 	t.Helper()
@@ -103,12 +119,8 @@ func TestReadersReadItBack(t *testing.T) {
 	tried := 0
 	for reader, command := range readers {
 		t.Run(reader, func(t *testing.T) {
-			want := values
-			if reader != "sh" {
-				want = append(append([]string{}, values...), noShell...)
-			}
 			for i, arg := range command {
-				command[i] = strings.Replace(arg, "%s", file(t, want), 1)
+				command[i] = strings.Replace(arg, "%s", file(t, values), 1)
 			}
 			cmd := exec.Command(command[0], command[1:]...)
 			cmd.Dir = t.TempDir()
@@ -121,7 +133,7 @@ func TestReadersReadItBack(t *testing.T) {
 			if err := json.Unmarshal(out, &got); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
-			for i, value := range want {
+			for i, value := range values {
 				if got[fmt.Sprintf("V%d", i)] != value {
 					t.Errorf("%q is read as %q", value, got[fmt.Sprintf("V%d", i)])
 				}
@@ -142,7 +154,7 @@ func TestUnquotable(t *testing.T) {
 			t.Errorf("%q: %v", value, err)
 		}
 	}
-	for _, value := range append(append([]string{}, values...), noShell...) {
+	for _, value := range values {
 		if err := envfile.Check(value); err != nil {
 			t.Errorf("%q: %v", value, err)
 		}
@@ -247,8 +259,14 @@ func TestLink(t *testing.T) {
 // What can't be written is left as it was, with no secret in the error and no
 // draft beside it.
 func TestUnwritable(t *testing.T) {
-	folder := t.TempDir()
+	folder, elsewhere := t.TempDir(), t.TempDir()
 	const secret = "Zq7Secret"
+	binary, compressed := filepath.Join(elsewhere, "binary"), filepath.Join(elsewhere, "compressed")
+	own, linked := filepath.Join(elsewhere, "shop.db.key"), filepath.Join(elsewhere, "linked")
+	if err := errors.Join(os.WriteFile(binary, []byte("SQLite format 3\x00\n"), 0o600), os.WriteFile(compressed, []byte("\x1f\x8b\x08\n"), 0o600),
+		os.WriteFile(own, []byte("0f0f\n"), 0o600), os.Link(own, linked)); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		path     string
 		variable envfile.Variable
@@ -258,10 +276,21 @@ func TestUnwritable(t *testing.T) {
 		"no folder":   {filepath.Join(folder, "no", ".env"), envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrWrite},
 		"a bad name":  {filepath.Join(folder, ".env"), envfile.Variable{Name: "A B", Value: secret}, envfile.ErrUnquotable},
 		"a bad value": {filepath.Join(folder, ".env"), envfile.Variable{Name: "KEY", Value: secret + "\x00"}, envfile.ErrUnquotable},
+		"no text":     {binary, envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrNoText},
+		"a short one": {compressed, envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrNoText},
+		"an own one":  {own, envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrOwn},
+		"another way": {filepath.Join(elsewhere, "a", "..", "linked"), envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrOwn},
+		"not yet one": {filepath.Join(folder, "shop.db-wal"), envfile.Variable{Name: "KEY", Value: secret}, envfile.ErrOwn},
 	} {
-		err := envfile.File{Path: c.path}.Put([]envfile.Variable{{Name: "OK", Value: "1"}, c.variable})
+		f := envfile.File{Path: c.path, Own: []string{own, filepath.Join(folder, "shop.db-wal")}}
+		err := f.Put([]envfile.Variable{{Name: "OK", Value: "1"}, c.variable})
 		if !errors.Is(err, c.want) || strings.Contains(err.Error(), secret) {
 			t.Errorf("%s: %v", name, err)
+		}
+		if strings.HasPrefix(c.path, elsewhere) || c.want == envfile.ErrOwn {
+			if err := f.Check(); !errors.Is(err, c.want) {
+				t.Errorf("%s: it passes the check: %v", name, err)
+			}
 		}
 	}
 	entries, err := os.ReadDir(folder)

@@ -12,17 +12,13 @@ import (
 // ErrUnquotable means that no way to write a value is read as that value by the
 // usual readers of .env files: they disagree about escapes, so none is used.
 var ErrUnquotable = errors.New(`a .env file can't carry it to every reader; ` +
-	`it may hold no carriage return or other control character and no "${…}", and not both ' and one of " $ \ or a backquote beside blanks, # or shell characters`)
+	`it may hold no carriage return or other control character, no "${…}" and no \\, have no \ at its end, and not both ' and one of " $ \ or a backquote`)
 
 var (
 	variable = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) })
 
 	// bare is read as it stands, by a shell too.
 	bare = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=-]+$`) })
-	// mixed is read as it stands by all but a shell, for which it does no harm.
-	mixed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^[A-Za-z0-9_./:@%+,=^!?*\[\]{}\\~-][A-Za-z0-9_./:@%+,=^!?*\[\]{}\\~'"-]*$`)
-	})
 	// expanded is replaced by python-dotenv, however it is quoted.
 	expanded = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{[^}]*\}`) })
 	control  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f]`) })
@@ -51,8 +47,6 @@ func quote(value string) (string, error) {
 		return "'" + value + "'", nil
 	case !strings.ContainsAny(value, "\"$`\\"):
 		return `"` + value + `"`, nil
-	case mixed().MatchString(value):
-		return value, nil
 	}
 	return "", ErrUnquotable
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 
@@ -55,22 +54,8 @@ func parse(args []string, env setup.Getenv, stderr io.Writer) (*options, error) 
 	if o.tools, err = tools.Toolsets(toolsets); err != nil {
 		return nil, fmt.Errorf("--toolsets: %w", err)
 	}
-	if o.envFile, err = envFile(envPath, followLink); err != nil {
-		return nil, fmt.Errorf("--env-file: %s: %w", envPath, err)
-	}
-	return o, nil
-}
-
-// envFile returns the .env file at a path, which need not exist yet; nil where
-// none is named.
-func envFile(path string, followLink bool) (*envfile.File, error) {
-	if path == "" {
-		return nil, nil
-	}
-	path, err := filepath.Abs(path)
-	if err != nil {
+	if o.envFile, err = o.Settings.EnvFile(envPath, followLink); err != nil {
 		return nil, err
 	}
-	file := &envfile.File{Path: path, FollowLink: followLink}
-	return file, file.Check()
+	return o, nil
 }

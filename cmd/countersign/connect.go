@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"countersign/approvals/envfile"
 	"countersign/cmd/internal/clientconfig"
+	"countersign/cmd/internal/setup"
 	"countersign/fixtures"
 	"countersign/policy"
 	"countersign/store"
@@ -27,6 +28,7 @@ type connection struct {
 	customer string
 	toolsets string
 	envFile  string // absolute, once it is checked
+	follow   bool   // whether that may be a symbolic link
 	dry      bool   // show what would be written, and write nothing
 }
 
@@ -47,6 +49,7 @@ of each changed file is kept beside it.`,
 	cmd.Flags().StringVar(&c.customer, "customer", "", "the `id` of the customer that the agent works for")
 	cmd.Flags().StringVar(&c.toolsets, "toolsets", "", "support (the default), or human, or both with a comma")
 	cmd.Flags().StringVar(&c.envFile, "env-file", "", "the .env `file` that takes the secrets people enter; it need not exist yet")
+	cmd.Flags().BoolVar(&c.follow, "env-file-follow", false, "allow the .env file to be a symbolic link")
 	cmd.Flags().StringVar(&c.name, "name", "countersign", "what the client calls the server")
 	cmd.Flags().BoolVar(&c.dry, "print", false, "only show what would be written, and where")
 	return cmd
@@ -64,7 +67,7 @@ func (a *app) connect(ctx context.Context, c connection) error {
 		return &settle.Error{Kind: settle.NotPermitted, Code: settle.AgentShell,
 			Message: `"connect" is for people: this shell seems to be an agent's; run it in a terminal of your own, or see what it would do with --print`}
 	}
-	if err := c.checkServer(); err != nil {
+	if err := a.checkServer(&c); err != nil {
 		return usageError{err}
 	}
 	server, path, err := a.clientEntry(ctx, c)
@@ -92,19 +95,25 @@ func (a *app) connect(ctx context.Context, c connection) error {
 }
 
 // checkServer refuses what the server would refuse at its start.
-func (c *connection) checkServer() (err error) {
-	if _, err := tools.Toolsets(c.toolsets); err != nil {
+// It warns of secrets that have no way to where they are to go.
+func (a *app) checkServer(c *connection) error {
+	list, err := tools.Toolsets(c.toolsets)
+	if err != nil {
 		return fmt.Errorf("--toolsets: %w", err)
 	}
-	if c.envFile == "" {
-		return nil
-	}
-	given := c.envFile
-	if c.envFile, err = filepath.Abs(given); err == nil {
-		err = envfile.File{Path: c.envFile}.Check()
-	}
+	file, err := a.settings.EnvFile(c.envFile, c.follow)
 	if err != nil {
-		return fmt.Errorf("--env-file: %s: %w", given, err)
+		return err
+	}
+	asks := slices.Contains(list, tools.Human[0])
+	switch {
+	case file == nil && asks:
+		fmt.Fprintln(a.err, "countersign: without --env-file requests for a secret will be refused")
+	case file != nil && !asks:
+		fmt.Fprintln(a.err, "countersign: --env-file does nothing without the tools that ask for secrets; add --toolsets support,human")
+	}
+	if file != nil {
+		c.envFile = file.Path
 	}
 	return nil
 }
@@ -141,6 +150,9 @@ func (a *app) clientEntry(ctx context.Context, c connection) (clientconfig.Serve
 	}
 	if c.envFile != "" {
 		args = append(args, "--env-file", c.envFile)
+	}
+	if c.envFile != "" && c.follow {
+		args = append(args, "--env-file-follow")
 	}
 	return clientconfig.Server{
 		Name: c.name, Command: program, Args: args, Env: map[string]string{"COUNTERSIGN_TOKEN": a.settings.Token},
@@ -204,7 +216,7 @@ func (a *app) planConnection(c connection, server clientconfig.Server, db string
 	if err != nil {
 		return nil, err
 	}
-	rules, err := clientconfig.Deny(settings, clientconfig.DenyRules(db, credentialPath(a.env), c.envFile))
+	rules, err := clientconfig.Deny(settings, clientconfig.DenyRules(db, setup.CredentialPath(a.env), c.envFile))
 	return []clientconfig.Change{rules, entry}, err // the rules first: they hold before there is a server
 }
 

@@ -7,33 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 
 	"countersign/cmd/internal/setup"
 )
 
-// credentialPath is the file in the user's config folder that holds the
-// operator's token of each database; "" where there is no such folder.
-func credentialPath(env setup.Getenv) string {
-	const name = "countersign/credentials.json"
-	if folder := env("XDG_CONFIG_HOME"); filepath.IsAbs(folder) {
-		return filepath.Join(folder, name)
-	}
-	home := env("HOME")
-	switch {
-	case runtime.GOOS == "windows" && env("AppData") != "":
-		return filepath.Join(env("AppData"), name)
-	case home == "":
-		return ""
-	case runtime.GOOS == "darwin":
-		return filepath.Join(home, "Library", "Application Support", name)
-	}
-	return filepath.Join(home, ".config", name)
-}
-
 func loadCredentials(env setup.Getenv) (map[string]string, error) {
 	tokens := map[string]string{}
-	path := credentialPath(env)
+	path := setup.CredentialPath(env)
 	if path == "" {
 		return tokens, nil
 	}
@@ -59,7 +39,7 @@ func loadCredential(env setup.Getenv, db string) (string, error) {
 // credentialFolder makes the folder that will keep an operator's credential, and
 // says what would keep it from doing so.
 func credentialFolder(env setup.Getenv) error {
-	path := credentialPath(env)
+	path := setup.CredentialPath(env)
 	if path == "" {
 		return errors.New("no home folder is set to keep the operator's credential in; set HOME")
 	}
@@ -79,7 +59,7 @@ func credentialFolder(env setup.Getenv) error {
 
 // saveCredential keeps an operator's token for a database, mode 0600.
 func saveCredential(env setup.Getenv, db, token string) (path string, err error) {
-	path = credentialPath(env)
+	path = setup.CredentialPath(env)
 	tokens, err := loadCredentials(env)
 	if err != nil {
 		return "", err

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"countersign/cmd/internal/setup"
 	"countersign/store"
 )
 
@@ -34,8 +35,8 @@ func (a *app) diagnoseModes(d *diagnosis, path string) {
 		d.ok(name, "this system has none")
 		return
 	}
-	files := []string{path, path + "-wal", path + "-shm", store.KeyPath(path), path + ".lock"}
-	if kept := credentialPath(a.env); kept != "" {
+	files := store.Files(path)
+	if kept := setup.CredentialPath(a.env); kept != "" {
 		files = append(files, kept)
 	}
 	fine := int64(0)

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
 	"countersign/policy"
+	"countersign/store"
 	"countersign/tools"
 	"countersign/tools/client"
 )
@@ -42,13 +44,18 @@ func (a *app) diagnoseServer(ctx context.Context, d *diagnosis, path string) {
 	if a.settings.Demo {
 		args = append(args, "--demo")
 	}
-	kept, err := startProbe(ctx, program, args, a.clientEnviron(), len(tools.All))
+	environ := append(a.clientEnviron(), a.shellVariables()...)
+	list, err := tools.Toolsets(a.env("COUNTERSIGN_TOOLSETS"))
+	if err != nil {
+		list = tools.All // the server refuses to start, and says why
+	}
+	kept, err := startProbe(ctx, program, args, environ, len(list))
 	if err != nil {
 		d.fail(name, err.Error(), "")
 		return
 	}
 	defer kept.stop()
-	killed, err := startProbe(ctx, program, args, a.clientEnviron(), len(tools.All))
+	killed, err := startProbe(ctx, program, args, environ, len(list))
 	if err != nil {
 		d.fail(name, "a second one beside the first: "+err.Error(), "")
 		return
@@ -59,8 +66,8 @@ func (a *app) diagnoseServer(ctx context.Context, d *diagnosis, path string) {
 		return
 	}
 	d.ok(name, fmt.Sprintf("%s answers with its %s, in / and with %s, twice at once and after one was killed",
-		program, counted(int64(len(tools.All)), "tool"), counted(int64(len(a.clientEnviron())), "variable")))
-	kept.diagnoseGate(ctx, d)
+		program, counted(int64(len(list)), "tool"), counted(int64(len(environ)), "variable")))
+	kept.diagnoseGate(ctx, d, list)
 	kept.diagnoseEnd(d)
 	a.diagnoseClients(ctx, d, path)
 }
@@ -111,6 +118,25 @@ func (a *app) clientEnviron() (environ []string) {
 	return environ
 }
 
+// shellVariables are those of this shell that a server which is started from it
+// would go by: not its token, for the one call is made without, and no push
+// target, which would be told. The server runs in /, so a path is made absolute.
+func (a *app) shellVariables() (environ []string) {
+	for _, name := range []string{"COUNTERSIGN_CUSTOMER", "COUNTERSIGN_TOOLSETS", "COUNTERSIGN_ENV_FILE", "COUNTERSIGN_POLICY"} {
+		value := a.env(name)
+		if value == "" {
+			continue
+		}
+		if name == "COUNTERSIGN_ENV_FILE" || name == "COUNTERSIGN_POLICY" {
+			if path, err := filepath.Abs(value); err == nil {
+				value = path
+			}
+		}
+		environ = append(environ, name+"="+value)
+	}
+	return environ
+}
+
 // explained adds what the server said last to what went wrong with it.
 func (p *probe) explained(err error) error {
 	if p.command.ProcessState == nil {
@@ -132,12 +158,17 @@ func (p *probe) listTools(ctx context.Context) error {
 	return err
 }
 
-// diagnoseGate checks that without a token no customer is shown.
-func (p *probe) diagnoseGate(ctx context.Context, d *diagnosis) {
+// diagnoseGate checks that without a token no customer is shown, and no human is
+// asked.
+func (p *probe) diagnoseGate(ctx context.Context, d *diagnosis, list []*tools.Tool) {
 	const name = "gate"
+	tool, code, did := "lookup_customer", policy.NoCustomer, "was shown a customer"
+	if !slices.ContainsFunc(list, func(t *tools.Tool) bool { return t.Name == tool }) {
+		tool, code, did = store.RequestTool, policy.PermissionDenied, "asked a human"
+	}
 	ctx, cancel := context.WithTimeout(ctx, answersWithin)
 	defer cancel()
-	answer, err := p.session.Call(ctx, "lookup_customer", map[string]any{})
+	answer, err := p.session.Call(ctx, tool, map[string]any{})
 	var refusal struct {
 		Error policy.Code `json:"error"`
 	}
@@ -145,11 +176,11 @@ func (p *probe) diagnoseGate(ctx context.Context, d *diagnosis) {
 	case err != nil:
 		d.fail(name, err.Error(), "")
 	case !answer.IsError:
-		d.fail(name, "a call without a token was shown a customer", "don't use this countersign-mcp")
-	case json.Unmarshal(answer.JSON, &refusal) != nil || refusal.Error != policy.NoCustomer:
+		d.fail(name, "a call without a token "+did, "don't use this countersign-mcp")
+	case json.Unmarshal(answer.JSON, &refusal) != nil || refusal.Error != code:
 		d.fail(name, "a call without a token failed instead of being refused: "+string(refusal.Error), "")
 	default:
-		d.ok(name, "a call without a token is refused (no_customer); this call is in the audit log")
+		d.ok(name, fmt.Sprintf("a call without a token is refused (%s); this call is in the audit log", code))
 	}
 }
 

@@ -47,11 +47,17 @@ func staff(customer string) tools.Caller {
 // serve starts a server on the demo for a caller; nothing is sent yet.
 func (d demo) serve(t *testing.T, caller tools.Caller) *session {
 	t.Helper()
+	return d.serveTools(t, tools.All, caller)
+}
+
+// serveTools is serve with these tools.
+func (d demo) serveTools(t *testing.T, list []*tools.Tool, caller tools.Caller) *session {
+	t.Helper()
 	in, client := io.Pipe()
 	out, answers := io.Pipe()
 	ctx, stop := context.WithCancel(context.Background())
 	x := &session{t: t, in: client, out: bufio.NewReaderSize(out, 4<<20), ended: make(chan error, 1), stop: stop}
-	s := server.New(d.desk, tools.All, caller, "test")
+	s := server.New(d.desk, list, caller, "test")
 	go func() {
 		x.ended <- server.Serve(ctx, s, in, answers, d.desk.StopWaiting)
 		answers.Close()
