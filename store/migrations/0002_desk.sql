@@ -107,7 +107,7 @@ create table refunds (
     check (approval_id is null or human = 1)
 ) strict;
 create index refunds_by_order on refunds (order_id);
-create index refunds_by_customer on refunds (customer, created_at);
+create index refunds_by_customer on refunds (customer, created_at, currency, human, amount); -- all that a sum needs
 
 create trigger refunds_final before update of
     seq, id, order_id, customer, amount, currency, human, approval_id, made_by, request_key, judged_at, created_at
