@@ -13,6 +13,7 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 
 	"countersign/store"
+	"countersign/store/storetest"
 )
 
 // created returns the path of a new database.
@@ -210,5 +211,34 @@ func TestCloseEmptiesTheLog(t *testing.T) {
 		if strings.HasSuffix(name, "-wal") || strings.HasSuffix(name, "-shm") {
 			t.Errorf("left behind: %s", name)
 		}
+	}
+}
+
+// The log doesn't stay as long as something large has made it.
+func TestLogIsShortened(t *testing.T) {
+	db := storetest.New(t)
+	addSetting := func(bytes int) {
+		t.Helper()
+		err := db.Tx(t.Context(), func(tx *store.Tx) error { return tx.SetSetting("large", strings.Repeat("x", bytes)) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	size := func() int64 {
+		t.Helper()
+		info, err := os.Stat(db.Path() + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return info.Size()
+	}
+	addSetting(40 << 20)
+	if size() < 40<<20 {
+		t.Fatalf("the log has %d bytes", size())
+	}
+	addSetting(1)
+	addSetting(2)
+	if size() > 17<<20 {
+		t.Errorf("the log still has %d bytes", size())
 	}
 }

@@ -46,6 +46,11 @@ func newPool(dsn string, size int, watcher func(statement string)) (*pool, error
 // for the same one give up together.
 const waitFor = 2 * queueFor
 
+// logLimit shortens the log after something large, such as an import, once it
+// begins anew: a long one makes each sync take about twice as long. In everyday
+// use it has 4 MB and keeps them.
+const logLimit = "pragma journal_size_limit = 16777216"
+
 // get waits for a free connection, and returns [ErrLocked] after waitFor. Each
 // get without an error is followed by one put.
 func (p *pool) get() (*conn, error) {
@@ -68,6 +73,10 @@ func (p *pool) get() (*conn, error) {
 	if err != nil {
 		p.free <- nil
 		return nil, err
+	}
+	if _, err := sqlConn.ExecContext(context.Background(), logLimit); err != nil {
+		p.free <- nil
+		return nil, errors.Join(err, sqlConn.Close())
 	}
 	c = &conn{sql: sqlConn, stmts: map[string]*stmt{}, watcher: p.watcher}
 	_ = sqlConn.Raw(func(driverConn any) error { // it was just opened
