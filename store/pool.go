@@ -133,6 +133,23 @@ type stmt struct {
 	row  row
 }
 
+// ready returns the prepared statement of a query with args in place.
+func (c *conn) ready(query string, args []any) (*stmt, error) {
+	s, err := c.prepare(query)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) != len(s.args) {
+		return nil, fmt.Errorf("%d arguments for a statement with %d", len(args), len(s.args))
+	}
+	for i, arg := range args {
+		if s.args[i], err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
 func (c *conn) prepare(query string) (*stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
@@ -146,28 +163,12 @@ func (c *conn) prepare(query string) (*stmt, error) {
 	return s, nil
 }
 
-// bind converts args to what a driver takes.
-func (s *stmt) bind(args []any) (err error) {
-	if len(args) != len(s.args) {
-		return fmt.Errorf("%d arguments for a statement with %d", len(args), len(s.args))
-	}
-	for i, arg := range args {
-		if s.args[i], err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // exec runs a statement and returns how many rows it changed.
 func (c *conn) exec(query string, args ...any) (int64, error) {
 	c.watched(query)
 	defer c.watched(query)
-	s, err := c.prepare(query)
+	s, err := c.ready(query, args)
 	if err != nil {
-		return 0, err
-	}
-	if err := s.bind(args); err != nil {
 		return 0, err
 	}
 	result, err := s.Exec(s.args)
@@ -181,11 +182,8 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 func (c *conn) query(query string, args []any, each func(row) error) error {
 	c.watched(query)
 	defer c.watched(query)
-	s, err := c.prepare(query)
+	s, err := c.ready(query, args)
 	if err != nil {
-		return err
-	}
-	if err := s.bind(args); err != nil {
 		return err
 	}
 	rows, err := s.Query(s.args)
