@@ -99,7 +99,7 @@ create table refunds (
     currency    text not null,
     reason      text not null,
     human       integer not null check (human in (0, 1)),  -- a human decided it
-    approval_id text unique references approvals (id),
+    approval_id text references approvals (id),
     made_by     text not null references principals (id),
     request_key text not null,   -- '' where an operator issued it
     judged_at   text not null,   -- the moment its refund window was judged: when it was asked for
@@ -107,7 +107,8 @@ create table refunds (
     check (approval_id is null or human = 1)
 ) strict;
 create index refunds_by_order on refunds (order_id);
-create index refunds_by_customer on refunds (customer, created_at, currency, human, amount); -- all that a sum needs
+create unique index refunds_by_approval on refunds (approval_id) where approval_id is not null;
+create index refunds_by_customer on refunds (customer, currency, human, created_at, amount); -- all that a sum needs
 
 create trigger refunds_final before update of
     seq, id, order_id, customer, amount, currency, human, approval_id, made_by, request_key, judged_at, created_at
