@@ -17,6 +17,7 @@ import (
 type pool struct {
 	db      *sql.DB
 	free    chan *conn // a nil conn is one that isn't open yet
+	first   string     // the statement that each connection begins with; "": none
 	watcher func(statement string)
 }
 
@@ -28,13 +29,13 @@ type conn struct {
 	watcher func(statement string) // nil: nobody watches
 }
 
-func newPool(dsn string, size int, watcher func(statement string)) (*pool, error) {
+func newPool(dsn string, size int, first string, watcher func(statement string)) (*pool, error) {
 	db, err := sql.Open("sqlite3", dsn)
 	if err != nil {
 		return nil, err
 	}
 	db.SetMaxOpenConns(size)
-	p := &pool{db: db, free: make(chan *conn, size), watcher: watcher}
+	p := &pool{db: db, free: make(chan *conn, size), first: first, watcher: watcher}
 	for range size {
 		p.free <- nil
 	}
@@ -74,9 +75,11 @@ func (p *pool) get() (*conn, error) {
 		p.free <- nil
 		return nil, err
 	}
-	if _, err := sqlConn.ExecContext(context.Background(), logLimit); err != nil {
-		p.free <- nil
-		return nil, errors.Join(err, sqlConn.Close())
+	if p.first != "" {
+		if _, err := sqlConn.ExecContext(context.Background(), p.first); err != nil {
+			p.free <- nil
+			return nil, errors.Join(err, sqlConn.Close())
+		}
 	}
 	c = &conn{sql: sqlConn, stmts: map[string]*stmt{}, watcher: p.watcher}
 	_ = sqlConn.Raw(func(driverConn any) error { // it was just opened
@@ -128,9 +131,16 @@ func (c *conn) drop() {
 
 // stmt is a prepared statement, and room for what goes in and comes out.
 type stmt struct {
-	driver.Stmt
-	args []driver.Value
+	driverStmt
+	args []driver.NamedValue
 	row  row
+}
+
+// driverStmt takes its arguments as the driver keeps them, with no copy between.
+type driverStmt interface {
+	driver.Stmt
+	driver.StmtExecContext
+	driver.StmtQueryContext
 }
 
 // ready returns the prepared statement of a query with args in place.
@@ -143,7 +153,7 @@ func (c *conn) ready(query string, args []any) (*stmt, error) {
 		return nil, fmt.Errorf("%d arguments for a statement with %d", len(args), len(s.args))
 	}
 	for i, arg := range args {
-		if s.args[i], err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
+		if s.args[i].Value, err = driver.DefaultParameterConverter.ConvertValue(arg); err != nil {
 			return nil, err
 		}
 	}
@@ -158,7 +168,10 @@ func (c *conn) prepare(query string) (*stmt, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &stmt{Stmt: prepared, args: make([]driver.Value, prepared.NumInput())}
+	s := &stmt{driverStmt: prepared.(driverStmt), args: make([]driver.NamedValue, prepared.NumInput())}
+	for i := range s.args {
+		s.args[i].Ordinal = i + 1
+	}
 	c.stmts[query] = s
 	return s, nil
 }
@@ -171,7 +184,7 @@ func (c *conn) exec(query string, args ...any) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	result, err := s.Exec(s.args)
+	result, err := s.ExecContext(context.Background(), s.args)
 	if err != nil {
 		return 0, err
 	}
@@ -186,7 +199,7 @@ func (c *conn) query(query string, args []any, each func(row) error) error {
 	if err != nil {
 		return err
 	}
-	rows, err := s.Query(s.args)
+	rows, err := s.QueryContext(context.Background(), s.args)
 	if err != nil {
 		return err
 	}

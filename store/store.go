@@ -104,10 +104,10 @@ func connect(path string, key []byte, opts Options) (*DB, error) {
 	}
 	file := "file:" + (&url.URL{Path: path}).EscapedPath() + "?mode=rw&_busy_timeout=5000&_foreign_keys=on"
 	var err error
-	if db.writer, err = newPool(file+"&_journal_mode=WAL&_synchronous=FULL", 1, opts.Statement); err != nil {
+	if db.writer, err = newPool(file+"&_journal_mode=WAL&_synchronous=FULL", 1, logLimit, opts.Statement); err != nil {
 		return nil, err
 	}
-	db.reader, err = newPool(file+"&_query_only=1", 4, opts.Statement)
+	db.reader, err = newPool(file+"&_query_only=1", 4, "", opts.Statement)
 	return db, err
 }
 
@@ -196,6 +196,9 @@ func (db *DB) read(conn *conn, fn func(*View) error) error {
 }
 
 func (db *DB) write(conn *conn, fn func(*Tx) error) error {
+	if err := db.inPlace(); err != nil {
+		return err
+	}
 	defer db.queue.enter()()
 	if err := conn.run("begin immediate"); err != nil {
 		return err
@@ -208,9 +211,6 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 	}()
 	tx := &Tx{View: View{Now: db.Now(), conn: conn, keys: db.keys}, newID: db.newID, outbox: db.outbox}
 	if err := fn(tx); err != nil {
-		return err
-	}
-	if err := db.inPlace(); err != nil {
 		return err
 	}
 	if err := conn.run("commit"); err != nil {

@@ -149,8 +149,8 @@ func (r *refusal) json() json.RawMessage {
 
 // marshal is json.Marshal that leaves <, > and & readable: nothing here is HTML.
 func marshal(value any) (json.RawMessage, error) {
-	var b bytes.Buffer
-	encoder := json.NewEncoder(&b)
+	b := bytes.NewBuffer(make([]byte, 0, 1024)) // most answers fit
+	encoder := json.NewEncoder(b)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(value)
 	return bytes.TrimRight(b.Bytes(), "\n"), err

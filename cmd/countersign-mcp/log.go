@@ -20,6 +20,8 @@ const (
 	// mostWaiting is how many lines, of some 500 bytes, may wait for a client that
 	// doesn't read stderr; the audit table has what is dropped after them.
 	mostWaiting = 4096
+	// keptLines is how many bytes of room for lines are kept.
+	keptLines = 64 << 10
 )
 
 // lineLog writes lines to stderr from a goroutine of its own: a client that
@@ -36,13 +38,17 @@ func newLineLog(w io.Writer) *lineLog {
 	begun := l.begun
 	go func() {
 		defer close(l.done)
+		var lines bytes.Buffer
 		for range begun {
 			time.Sleep(gatherFor)
-			var lines []byte
 			for _, line := range l.take() {
-				lines = append(lines, line()...)
+				lines.Write(line())
 			}
-			_, _ = w.Write(lines) // a client that closed its end doesn't want them
+			_, _ = w.Write(lines.Bytes()) // a client that closed its end doesn't want them
+			lines.Reset()
+			if lines.Cap() > keptLines {
+				lines = bytes.Buffer{}
+			}
 		}
 	}()
 	return l

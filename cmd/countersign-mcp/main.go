@@ -42,8 +42,14 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() { // to listen starts a thread, and the start needn't wait for that
+		signals := make(chan os.Signal, 1)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		<-signals
+		cancel()
+	}()
 	courier := &push.Courier{Targets: opts.Push}
 	courier.Prepare()
 	opts.Announced = courier.Wake

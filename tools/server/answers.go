@@ -18,25 +18,30 @@ func (p *pipe) write(id, result json.RawMessage, fault *jsonrpc.Error) error {
 	if id == nil {
 		id = json.RawMessage("null")
 	}
-	line := append(make([]byte, 0, len(result)+128), `{"jsonrpc":"2.0","id":`...)
-	line = append(line, id...)
-	if fault == nil {
-		line = append(append(line, `,"result":`...), result...)
-	} else {
+	member, value := `,"result":`, result
+	if fault != nil {
 		text, err := json.Marshal(fault)
 		if err != nil {
 			return err
 		}
-		line = append(append(line, `,"error":`...), text...)
+		member, value = `,"error":`, text
 	}
-	return p.send(append(line, '}'))
+	return p.send([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(member), value, []byte("}"))
 }
 
-// send writes one line. After one that can't be written no request is taken: what
-// it did nobody would hear of.
-func (p *pipe) send(line []byte) error {
+// send writes one line, put together of parts. After one that can't be written no
+// request is taken: what it did nobody would hear of.
+func (p *pipe) send(parts ...[]byte) error {
 	p.writing.Lock()
-	_, err := p.out.Write(append(line, '\n'))
+	line := p.line[:0]
+	for _, part := range parts {
+		line = append(line, part...)
+	}
+	line = append(line, '\n')
+	if cap(line) <= keptLine {
+		p.line = line
+	}
+	_, err := p.out.Write(line)
 	p.writing.Unlock()
 	if err != nil {
 		p.refuse()

@@ -46,7 +46,8 @@ func unversioned(meta json.RawMessage) bool {
 
 // wire is what [door.call] returns, as the SDK would write it.
 func wire(res tools.Result) json.RawMessage {
-	line := bytes.NewBuffer(make([]byte, 0, 3*len(res.JSON)))
+	escaped := len(res.JSON) + bytes.Count(res.JSON, []byte(`"`)) + bytes.Count(res.JSON, []byte(`\`))
+	line := bytes.NewBuffer(make([]byte, 0, len(res.JSON)+escaped+100))
 	line.WriteString(`{"content":[{"type":"text","text":"`)
 	for _, c := range res.JSON { // compact JSON holds nothing else that a string may not
 		if c == '"' || c == '\\' {

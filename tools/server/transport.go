@@ -13,6 +13,10 @@ import (
 // maxInFlight is how many requests run at once; more wait in the pipe.
 const maxInFlight = 64
 
+// keptLine is how many bytes of room for answers are kept between them: an answer
+// of every day stands twice in its line.
+const keptLine = 32 << 10
+
 // pipe is an mcp.Transport, and its one connection, over a pair of streams. The
 // SDK's own ends the process at the first malformed line and loses the answers
 // of calls that run when the input ends; this one answers both.
@@ -28,6 +32,7 @@ type pipe struct {
 	slots    chan struct{}        // one per request in flight
 
 	writing sync.Mutex // one line at a time; not under mu, as a client may not read
+	line    []byte     // the last one, for the room that it has
 	out     io.Writer
 	drained chan struct{} // closed when nobody waits for an answer any more
 	gone    chan struct{} // closed when the client takes no answers any more
