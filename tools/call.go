@@ -76,14 +76,13 @@ func (d *Desk) identify(v *store.View, c *call) error {
 }
 
 // request is what an approval keeps of the call.
-func (c *call) request(p plan) (store.Approval, error) {
-	arguments, err := marshal(c.args)
+func (c *call) request(p plan) store.Approval {
 	return store.Approval{
-		Tool: c.tool.Name, Arguments: arguments, Customer: c.scope.Customer,
+		Tool: c.tool.Name, Arguments: mustMarshal(c.args), Customer: c.scope.Customer,
 		OrderID: c.scope.subject.orderID, Amount: c.scope.subject.amount.Minor, Currency: c.scope.subject.amount.Currency,
 		AskedBy: c.scope.Principal.ID, RequestKey: p.repeat, Reasons: p.decision.Reasons,
 		Policy: c.scope.Rules.Version, Expires: c.scope.Now.Add(c.scope.Rules.Refund.ApprovalExpires),
-	}, err
+	}
 }
 
 // entry is the call's row in the audit log.

@@ -101,26 +101,16 @@ func TestCaseSwitchAndRequests(t *testing.T) {
 	s.answers("RQ-0001", code6)
 	equal(t, "answered map[CODE:123456]", a.checked("RQ-0001"))
 
-	waits := make(chan bool, 100)
-	a.caller.Progress = func(time.Duration, time.Duration) { waits <- true }
-	answers := make(chan tools.Result)
-	for _, call := range []struct {
-		act  func() tools.Result
-		want string
-	}{
-		{func() tools.Result { return a.ask(fields{"title": "Another", "timeout_seconds": 40}) }, "pending RQ-0003"},
-		{func() tools.Result { return a.check("RQ-0003", 40) }, changed},
+	for _, c := range []struct{ tool, arguments, want string }{
+		{"request_human", form(fields{"title": "Another", "timeout_seconds": 40}), "pending RQ-0003"},
+		{"check_request", `{"request_id":"RQ-0003","wait_seconds":40}`, changed},
 	} {
-		go func() { answers <- call.act() }()
-		<-waits
+		answer := a.waits(t.Context(), c.tool, c.arguments)
 		s.openCase("C-2", "agent", 8*time.Hour)
-		equal(t, call.want, pick(t, <-answers, "status request_id message"))
+		equal(t, c.want, pick(t, <-answer, "status request_id message"))
 		equal(t, "denied no_customer", s.logged())
 		s.openCase("C-1", "agent", 8*time.Hour)
 		equal(t, "C-1", a.serves())
-		for len(waits) > 0 {
-			<-waits
-		}
 	}
 }
 

@@ -71,22 +71,23 @@ func (d *Desk) Prompt(ctx context.Context, caller Caller, command string, raw js
 }
 
 // take is the path of every call, whatever it calls: it waits for a human where
-// its tool does, and goes on with what the tool wants called next.
+// its tool does, and goes on with what the tool wants called next. If that fails
+// its own answer stands: a fault's "nothing was changed" would deny what it did.
 func (d *Desk) take(ctx context.Context, c *call) Result {
 	d.await(ctx, c)
-	res, recorded := d.do(ctx, c)
-	if recorded && !res.IsError && c.tool.follow != nil {
-		next, recorded := d.followUp(ctx, c, res)
+	res := d.do(ctx, c)
+	if !res.IsError && c.tool.follow != nil {
+		next := d.followUp(ctx, c, res.answer)
 		switched := next.Code == policy.NoCustomer || next.Code == policy.NotFound // while it waited
-		if recorded && !switched {
+		if next.fault == nil && !switched {
 			return next
 		}
 	}
 	return res
 }
 
-// do answers and records a call, and reports whether its row is written.
-func (d *Desk) do(ctx context.Context, c *call) (_ Result, recorded bool) {
+// do answers and records a call.
+func (d *Desk) do(ctx context.Context, c *call) Result {
 	work := d.read
 	if c.tool != nil && !c.tool.ReadOnly {
 		work = d.write
@@ -94,25 +95,20 @@ func (d *Desk) do(ctx context.Context, c *call) (_ Result, recorded bool) {
 	res, row, err := work(ctx, c)
 	if err != nil {
 		d.fault(c, err)
-		return unavailable(err), false
+		return unavailable(err)
 	}
 	d.showCase(ctx, c, res)
 	if d.Recorded != nil {
 		d.Recorded(row)
 	}
-	return res, true
+	return res
 }
 
 // followUp makes the call that a tool wants made after its own, for the case
 // that the session knew of when that one arrived.
-func (d *Desk) followUp(ctx context.Context, c *call, res Result) (_ Result, recorded bool) {
-	name, arguments := c.tool.follow(c.args, res.answer)
-	raw, err := marshal(arguments)
-	if err != nil {
-		d.fault(c, err)
-		return res, false
-	}
-	next := d.arrive(c.caller, d.tools[name], UnknownTool, raw)
+func (d *Desk) followUp(ctx context.Context, c *call, answer any) Result {
+	name, arguments := c.tool.follow(c.args, answer)
+	next := d.arrive(c.caller, d.tools[name], UnknownTool, mustMarshal(arguments))
 	next.shown = c.shown
 	d.await(ctx, next)
 	return d.do(ctx, next)
@@ -205,11 +201,7 @@ func (d *Desk) act(tx *store.Tx, c *call) Result {
 		}
 		return succeeded(answer)
 	case policy.Ask:
-		request, err := c.request(p)
-		if err != nil {
-			return failed(err)
-		}
-		parked, err := approvals.Park(tx, request)
+		parked, err := approvals.Park(tx, c.request(p))
 		if err != nil {
 			return failed(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -367,14 +368,19 @@ func TestFaultIsUndoneAndAudited(t *testing.T) {
 	equal(t, business, s.business())
 }
 
-// A broken policy in the database stops every call rather than being ignored.
+// A broken policy in the database stops every call rather than being ignored, and
+// whoever runs the server hears that it is the policy.
 func TestBrokenPolicyIsAFault(t *testing.T) {
 	s := open(t, order("NW-5001", "C-1", "20.00", nil))
 	a := s.staff("agent")
 	s.policy("refund: {auto_limit: {USD: " + mark + "}}")
-	res := a.call("issue_refund", `{"order_id":"NW-5001","reason":"does not fit"}`)
-	equal(t, "internal", code(res))
-	equal(t, "error internal", s.logged())
+	for _, tool := range everyTool {
+		heard := s.faults()
+		equal(t, "internal", code(a.call(tool.Name, valid(t, tool, nil))))
+		equal(t, "error internal", s.logged())
+		why := tool.Name + `: the stored policy: line 1: auto_limit: not an amount: send plain decimal digits such as "12.50" for USD`
+		equal(t, []string{why}, slices.Compact(*heard)) // a tool that would wait looks twice
+	}
 }
 
 // While another process writes for longer than anybody waits, a call is busy.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -535,6 +536,23 @@ func TestAnswerIsBoundToItsRequest(t *testing.T) {
 	equal(t, "answered map[CODE:123456]", a.checked("RQ-0001"))
 }
 
+// waits begins a call and returns where its answer will be, once it waits for a
+// human.
+func (a agent) waits(ctx context.Context, tool, arguments string) <-chan tools.Result {
+	a.t.Helper()
+	started := make(chan struct{})
+	tell := sync.OnceFunc(func() { close(started) })
+	a.caller.Progress = func(time.Duration, time.Duration) { tell() }
+	answers := make(chan tools.Result, 1)
+	go func() { answers <- a.desk.Call(ctx, a.caller, tool, json.RawMessage(arguments)) }()
+	select {
+	case <-started:
+	case res := <-answers:
+		a.t.Fatalf("%s doesn't wait: %s", tool, res.JSON)
+	}
+	return answers
+}
+
 // A call waits until the answer is there, and tells how long it has waited.
 func TestWaiting(t *testing.T) {
 	s := open(t)
@@ -548,9 +566,17 @@ func TestWaiting(t *testing.T) {
 	}
 	answers := make(chan tools.Result)
 	go func() { answers <- a.ask(fields{"timeout_seconds": 40}) }()
-	first, second := <-told, <-told
-	if second <= first {
-		t.Errorf("progress from %v to %v", first, second)
+	var progress []time.Duration
+	for len(progress) < 2 {
+		select {
+		case waited := <-told:
+			progress = append(progress, waited)
+		case res := <-answers:
+			t.Fatalf("it waits no longer than %v: %s", progress, res.JSON)
+		}
+	}
+	if progress[1] <= progress[0] {
+		t.Errorf("progress from %v to %v", progress[0], progress[1])
 	}
 	s.answers("RQ-0001", code6)
 	equal(t, "answered map[CODE:123456]", pick(t, <-answers, "status answer"))
@@ -561,27 +587,21 @@ func TestWaitEnds(t *testing.T) {
 	s := open(t)
 	a := s.staff("agent")
 	a.ask(nil)
-	started := make(chan bool, 100)
-	a.caller.Progress = func(time.Duration, time.Duration) { started <- true }
-	answers := make(chan tools.Result)
-	wait := func(ctx context.Context) {
-		go func() {
-			answers <- a.desk.Call(ctx, a.caller, "check_request", json.RawMessage(`{"request_id":"RQ-0001","wait_seconds":45}`))
-		}()
-		<-started
+	wait := func(ctx context.Context) <-chan tools.Result {
+		return a.waits(ctx, "check_request", `{"request_id":"RQ-0001","wait_seconds":45}`)
 	}
 	began := time.Now()
 	ctx, cancel := context.WithCancel(t.Context())
-	wait(ctx)
+	answer := wait(ctx)
 	cancel()
-	equal(t, true, (<-answers).IsError)
-	wait(t.Context())
+	equal(t, true, (<-answer).IsError)
+	answer = wait(t.Context())
 	s.sql("update principals set revoked_at = '2026-05-01T12:00:00.000000Z' where name = 'agent'")
-	equal(t, "not_found", code(<-answers))
+	equal(t, "not_found", code(<-answer))
 	s.sql("update principals set revoked_at = null where name = 'agent'")
-	wait(t.Context())
+	answer = wait(t.Context())
 	s.desk.StopWaiting()
-	equal(t, "pending", pick(t, <-answers, "status"))
+	equal(t, "pending", pick(t, <-answer, "status"))
 	equal(t, "pending", pick(t, a.check("RQ-0001", 45), "status"))
 	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("it took %v", took)

@@ -21,7 +21,7 @@ type Result struct {
 	Code    policy.Code
 
 	answer any   // what JSON was made of
-	fault  error // what was behind an internal error, for the log alone
+	fault  error // why it couldn't be answered or recorded, for the log alone
 }
 
 // refusal is an error that an agent may read: why a call was not done and what
@@ -121,11 +121,14 @@ func failed(err error) Result {
 
 // unavailable is the result of a call whose audit row could not be written.
 func unavailable(err error) Result {
-	if errors.Is(err, store.ErrLocked) {
-		return failed(err)
+	said := err
+	if !errors.Is(err, store.ErrLocked) {
+		said = &refusal{outcome: audit.Failed, code: policy.AuditUnavailable,
+			message: "The audit log can't be written, so nothing was done and nothing is shown. Say that you can't help right now; the shop's operators must mend it."}
 	}
-	return failed(&refusal{outcome: audit.Failed, code: policy.AuditUnavailable,
-		message: "The audit log can't be written, so nothing was done and nothing is shown. Say that you can't help right now; the shop's operators must mend it."})
+	res := failed(said)
+	res.fault = err
+	return res
 }
 
 func (r *refusal) json() json.RawMessage {
@@ -136,15 +139,21 @@ func (r *refusal) json() json.RawMessage {
 	var b bytes.Buffer
 	separator := "{"
 	for _, f := range append(fields, r.facts...) {
-		value, err := marshal(f.value)
-		if err != nil {
-			panic(fmt.Sprintf("fact %s: %v", f.name, err)) // facts are strings, numbers and problems
-		}
-		fmt.Fprintf(&b, "%s%q:%s", separator, f.name, value)
+		fmt.Fprintf(&b, "%s%q:%s", separator, f.name, mustMarshal(f.value))
 		separator = ","
 	}
 	b.WriteByte('}')
 	return b.Bytes()
+}
+
+// mustMarshal is marshal for what always marshals: strings and numbers, and what
+// was decoded from JSON.
+func mustMarshal(value any) json.RawMessage {
+	text, err := marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("%T: %v", value, err))
+	}
+	return text
 }
 
 // marshal is json.Marshal that leaves <, > and & readable: nothing here is HTML.
