@@ -20,6 +20,7 @@ var afterSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 // case and a leading "#" make no difference. It reports false for a text that
 // can't be an order number: without a letter or digit, or too long.
 func FoldNumber(text string) (string, bool) {
+	text = strings.ToValidUTF8(text, "\uFFFD") // norm leaves what follows a stray byte as it is
 	folded := strings.Map(foldRune, norm.NFKC.String(text))
 	folded = strings.TrimLeft(folded, "#")
 	if len(folded) > maxNumber || !strings.ContainsFunc(folded, isWordRune) {
