@@ -97,7 +97,7 @@ func (c *Courier) deliver(ctx context.Context, t Target) (tried bool, err error)
 		case stopped: // by who runs this process, not by the receiver
 			return tx.PutOffPush(p, tx.Now)
 		}
-		return tx.PutOffPush(p, tx.Now.Add(pause(p.Attempts)))
+		return tx.PutOffPush(p, tx.Now.Add(pause(p.Attempts, sent)))
 	})
 	if sent != nil && !stopped {
 		c.failed(t.Name, p.ID, sent)
@@ -131,8 +131,11 @@ func (c *Courier) take(ctx context.Context, t Target) (p store.Push, err error) 
 	return p, err
 }
 
-// pause is how long a push waits after so many attempts.
-func pause(attempts int) time.Duration {
+// pause is how long a push waits after so many attempts, of which the last failed.
+func pause(attempts int, failure error) time.Duration {
+	if no := (refusal{}); errors.As(failure, &no) && no.lasting {
+		return longestPause
+	}
 	d := firstPause
 	for range min(attempts-1, 20) {
 		d *= 2
@@ -156,9 +159,30 @@ func send(ctx context.Context, t Target, p store.Push, now time.Time) error {
 	}
 	_ = res.Body.Close() // what it says doesn't matter
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return fmt.Errorf("%w: status %d", ErrRefused, res.StatusCode)
+		return refusal{res.StatusCode, t.refusesForGood(res.StatusCode)}
 	}
 	return nil
+}
+
+// refusal is an [ErrRefused] with the status.
+type refusal struct {
+	status  int
+	lasting bool // until somebody mends the address or the token
+}
+
+func (r refusal) Error() string { return fmt.Sprintf("%s: status %d", ErrRefused, r.status) }
+
+func (r refusal) Unwrap() error { return ErrRefused }
+
+// refusesForGood reports whether a status means the same in a moment. ntfy says
+// what it means, and shuts an address out for a while that fails too often to
+// authenticate; of a webhook nobody knows.
+func (t Target) refusesForGood(status int) bool {
+	switch status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return t.Name == Ntfy && status >= 400 && status < 500
 }
 
 func (c *Courier) failed(target, id string, why error) {

@@ -74,11 +74,13 @@ func (t Target) note(ctx context.Context, p store.Push) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Title", map[string]string{
+	// Of the names that ntfy knows: Priority has a meaning of its own in HTTP, and
+	// proxies such as Cloudflare set it.
+	req.Header.Set("X-Title", map[string]string{
 		store.KindApproval: "An approval waits", store.KindRequest: "A request waits", store.KindTicket: "A ticket was filed",
 	}[p.Kind])
-	req.Header.Set("Priority", levels[p.Priority])
-	req.Header.Set("X-Sequence-ID", p.ID) // a second one replaces the first
+	req.Header.Set("X-Priority", levels[p.Priority])
+	req.Header.Set("X-Sequence-ID", p.ID) // a second one replaces the first, from ntfy 2.16 on
 	if t.token != "" {
 		req.Header.Set("Authorization", "Bearer "+t.token)
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -37,15 +38,21 @@ type desk struct {
 // newDesk makes a desk whose webhook answers by answer.
 func newDesk(t *testing.T, answer http.HandlerFunc) *desk {
 	t.Helper()
+	return newDeskWith(t, "COUNTERSIGN_WEBHOOK_URL", "/5ecret?key=5ecret", answer)
+}
+
+// newDeskWith makes one that a variable gives a receiver's address.
+func newDeskWith(t *testing.T, variable, path string, answer http.HandlerFunc) *desk {
+	t.Helper()
 	d := &desk{t: t}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.mu.Lock()
-		d.told = append(d.told, r.Header.Get("webhook-id"))
+		d.told = append(d.told, r.Header.Get("webhook-id")+r.Header.Get("X-Sequence-ID"))
 		d.mu.Unlock()
 		answer(w, r)
 	}))
 	t.Cleanup(server.Close)
-	d.courier.Targets = targets(t, "COUNTERSIGN_WEBHOOK_URL", server.URL+"/5ecret?key=5ecret")
+	d.courier.Targets = targets(t, variable, server.URL+path)
 	d.courier.Failed = func(_, _ string, why error) { d.why = append(d.why, why) }
 	d.db = storetest.New(t, storetest.WithClock(&d.clock), func(o *store.Options) { o.Outbox = push.Names(d.courier.Targets) })
 	d.courier.DB = d.db
@@ -153,6 +160,67 @@ func TestPauses(t *testing.T) {
 	}
 }
 
+// ntfy gets the headers that it documents, with values that it takes.
+func TestNtfyHeaders(t *testing.T) {
+	var got []*http.Request
+	d := newDeskWith(t, "COUNTERSIGN_NTFY_URL", "/topic", func(_ http.ResponseWriter, r *http.Request) { got = append(got, r) })
+	d.asks()
+	d.expect(1, 0)
+	r := got[0]
+	headers := map[string]string{"X-Title": "A request waits", "X-Priority": "3", "X-Sequence-ID": d.last,
+		"Title": "", "Priority": "", "Authorization": "", "Content-Type": ""}
+	for name, want := range headers {
+		if value := r.Header.Get(name); value != want {
+			t.Errorf("%s: %q, want %q", name, value, want)
+		}
+	}
+	if r.Method != http.MethodPost || r.URL.Path != "/topic" || !regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`).MatchString(d.last) {
+		t.Errorf("%s %s, sequence %q", r.Method, r.URL.Path, d.last)
+	}
+}
+
+// Where ntfy says that a message, a topic or a token isn't right, it isn't asked
+// again and again: it shuts such addresses out. Anything else passes.
+func TestNtfyRefusals(t *testing.T) {
+	for code, soon := range map[int]bool{400: false, 401: false, 403: false, 404: false, 413: false, 408: true, 429: true, 500: true, 503: true, 507: true} {
+		d := newDeskWith(t, "COUNTERSIGN_NTFY_URL", "/topic", status(code))
+		d.asks()
+		d.expect(1, 1)
+		d.clock.Advance(5 * time.Second)
+		told := 1
+		if soon {
+			told++
+		}
+		d.expect(told, 1)
+		d.clock.Advance(time.Hour)
+		d.expect(told+1, 1)
+		for _, why := range d.why {
+			if want := fmt.Sprintf("it doesn't take it: status %d", code); !errors.Is(why, push.ErrRefused) || why.Error() != want {
+				t.Errorf("%v, want %s", why, want)
+			}
+		}
+	}
+	d := newDesk(t, status(404)) // who knows what a webhook means by it
+	d.asks()
+	d.expect(1, 1)
+	d.clock.Advance(5 * time.Second)
+	d.expect(2, 1)
+}
+
+// An address of ntfy's without a topic is told at once.
+func TestNtfyTopic(t *testing.T) {
+	for address, ok := range map[string]bool{
+		"https://ntfy.sh/ours-1_A": true, "https://push.example/ntfy/ours?auth=x": true, "http://u:p@localhost:8080/" + strings.Repeat("a", 64): true,
+		"https://ntfy.sh": false, "https://ntfy.sh/": false, "https://ntfy.sh/ours/": false, "https://ntfy.sh/our.s": false,
+		"https://ntfy.sh/a,b": false, "https://ntfy.sh/" + strings.Repeat("a", 65): false,
+	} {
+		_, err := push.Targets(func(name string) string { return map[string]string{"COUNTERSIGN_NTFY_URL": address}[name] })
+		if (err == nil) != ok || err != nil && strings.Contains(err.Error(), "ours") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
 // Nobody is told of what doesn't wait any more.
 func TestWhatWaitsNoMore(t *testing.T) {
 	d := newDesk(t, status(200))
@@ -239,7 +307,7 @@ func TestCouriersAtOnce(t *testing.T) {
 	told := make(chan string, 10*pushes)
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { told <- r.Header.Get("X-Sequence-ID") }))
 	defer server.Close()
-	all := targets(t, "COUNTERSIGN_NTFY_URL", server.URL)
+	all := targets(t, "COUNTERSIGN_NTFY_URL", server.URL+"/topic")
 	path := filepath.Join(t.TempDir(), "shop.db")
 	opts := store.Options{Outbox: push.Names(all)}
 	if err := store.Create(path, opts, nil); err != nil {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"regexp"
 	"strings"
 )
 
@@ -29,7 +30,7 @@ type Target struct {
 // Targets returns the targets that environment variables name. The error names
 // the variable, never its value.
 func Targets(env func(string) string) (targets []Target, err error) {
-	const topic, token, hook, secret = "COUNTERSIGN_NTFY_URL", "COUNTERSIGN_NTFY_TOKEN", "COUNTERSIGN_WEBHOOK_URL", "COUNTERSIGN_WEBHOOK_SECRET"
+	const ntfy, token, hook, secret = "COUNTERSIGN_NTFY_URL", "COUNTERSIGN_NTFY_TOKEN", "COUNTERSIGN_WEBHOOK_URL", "COUNTERSIGN_WEBHOOK_SECRET"
 	if strings.ContainsFunc(env(token), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return nil, fmt.Errorf("%s holds a character that no token has", token)
 	}
@@ -41,7 +42,7 @@ func Targets(env func(string) string) (targets []Target, err error) {
 		variable string
 		Target
 	}{
-		{topic, Target{Name: Ntfy, token: env(token)}},
+		{ntfy, Target{Name: Ntfy, token: env(token)}},
 		{hook, Target{Name: Webhook, key: key}},
 	} {
 		t.address = env(t.variable)
@@ -51,6 +52,9 @@ func Targets(env func(string) string) (targets []Target, err error) {
 		if !isAddress(t.address) {
 			return nil, fmt.Errorf("%s isn't an address that starts with http:// or https://", t.variable)
 		}
+		if t.Name == Ntfy && !endsInTopic(t.address) {
+			return nil, fmt.Errorf("%s doesn't end in a topic, as https://ntfy.sh/topic does: 1 to 64 letters, digits, - and _", t.variable)
+		}
 		targets = append(targets, t.Target)
 	}
 	return targets, nil
@@ -59,6 +63,14 @@ func Targets(env func(string) string) (targets []Target, err error) {
 func isAddress(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+}
+
+// topic is what ntfy takes as one.
+var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+
+func endsInTopic(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && topic.MatchString(u.Path[strings.LastIndex(u.Path, "/")+1:])
 }
 
 // signingKey reads a secret as Standard Webhooks has them: base64 after whsec_.

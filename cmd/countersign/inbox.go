@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +35,8 @@ func (a *app) inboxCommand() *cobra.Command {
 					Show: a.show, Fields: fieldsText, Fold: fold, Describe: describeField, Line: visibleLine,
 					Decided: func(ap store.Approval) string { return ap.ID + "  " + decision(ap.StateWord(), ap) },
 				}
-				return inbox.Run(ctx, office, printing, inbox.Terminal{In: a.in, Out: a.out.file, Environ: a.environ})
+				in := a.in.(*os.File) // as every terminal is
+				return inbox.Run(ctx, office, printing, inbox.Terminal{In: in, Out: a.out.file, Environ: a.environ})
 			})
 		},
 	}
@@ -44,7 +46,7 @@ func (a *app) inboxCommand() *cobra.Command {
 func (a *app) show(v *store.View, item inbox.Item, width int) (string, error) {
 	var text bytes.Buffer
 	page := *a
-	page.out, page.width = &output{colours: &colorprofile.Writer{Forward: &text, Profile: colorprofile.TrueColor}}, width // the inbox takes out what its terminal can't show
+	page.out, page.width = &output{colours: &colorprofile.Writer{Forward: &text, Profile: colorprofile.ASCII}}, width
 	var err error
 	switch item.Kind {
 	case inbox.Approval:
@@ -57,8 +59,11 @@ func (a *app) show(v *store.View, item inbox.Item, width int) (string, error) {
 			err = page.printTicket(v, t, false)
 		}
 	}
-	return text.String(), err
+	return unfaint(text.String()), err
 }
+
+// unfaint makes faint text plain, as all of the inbox is.
+func unfaint(text string) string { return strings.ReplaceAll(text, "\x1b[2m", "") }
 
 func fieldsText(width int, fields [][2]string) string {
 	for i := range fields {
@@ -66,7 +71,7 @@ func fieldsText(width int, fields [][2]string) string {
 	}
 	var text bytes.Buffer
 	printFields(&text, width, fields)
-	return text.String()
+	return unfaint(text.String())
 }
 
 // waitingFor reads what waits for an operator.

@@ -620,6 +620,67 @@ func TestInboxEndsOnASignal(t *testing.T) {
 	}
 }
 
+// A cut connection ends the inbox, also where nothing but the terminal's end tells
+// of it. What was typed is gone, and nothing is half done.
+func TestInboxEndsWithItsTerminal(t *testing.T) {
+	t.Parallel()
+	const secret = "s3cr3t-Zq7"
+	for trap, code := range map[string]string{"trap : HUP": "129", "trap '' HUP": "0"} {
+		s := newShop(t).busy()
+		result := filepath.Join(t.TempDir(), "code")
+		inbox := s.cli(nil, "inbox")
+		cmd := exec.Command("/bin/sh", append([]string{"-c", trap + `; "$@"; echo $? >"$0"`, result, inbox.Path}, inbox.Args[1:]...)...)
+		cmd.Env = inbox.Env
+		x := onScreen(t, 80, 24, cmd)
+		x.shows("> approval  Ava", "policy")
+		x.keys("3", "a")
+		x.shows("> CODE")
+		x.text("123456")
+		x.keys("Enter")
+		x.text(secret)
+		x.shows(strings.Repeat("•", len(secret)))
+		x.tmux("kill-server")
+		got := ""
+		for deadline := time.Now().Add(30 * time.Second); got == "" && time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			text, _ := os.ReadFile(result)
+			got = strings.TrimSpace(string(text))
+		}
+		if got != code {
+			t.Errorf("%s: exit code %q, want %s", trap, got, code)
+		}
+		if got := s.operate("requests", "list"); !strings.Contains(got, "RQ-0000000004  pending") {
+			t.Errorf("%s:\n%s", trap, got)
+		}
+	}
+}
+
+// It is suspended under a shell that can go on with it, and says so elsewhere, as
+// at the end of ssh -t: nobody could.
+func TestInboxIsSuspended(t *testing.T) {
+	t.Parallel()
+	s := newShop(t).busy()
+	x := s.inbox(80, 24)
+	x.shows("> approval  Ava", "policy")
+	x.keys("C-z")
+	x.shows("> approval  Ava", "it can't be suspended: no shell is behind it")
+	x.keys("q")
+	x.left()
+
+	inbox := s.cli(nil, "inbox")
+	cmd := exec.Command("/bin/sh", append([]string{"-c", `set -m; "$@"; echo it is stopped; read go; fg`, "sh", inbox.Path}, inbox.Args[1:]...)...)
+	cmd.Env = inbox.Env
+	x = onScreen(t, 80, 24, cmd)
+	x.shows("> approval  Ava", "policy")
+	x.keys("C-z")
+	x.shows("it is stopped")
+	x.keys("Enter")
+	x.shows("> approval  Ava", "policy")
+	x.keys("q")
+	if code, _ := x.left(); code != "0" {
+		t.Errorf("exit code %s", code)
+	}
+}
+
 // The README shows the list as it is.
 func TestReadmeShowsTheInbox(t *testing.T) {
 	t.Parallel()
@@ -651,20 +712,42 @@ func TestReadmeShowsTheInbox(t *testing.T) {
 	}
 }
 
-// With NO_COLOR nothing is coloured, and the selection is still seen.
-func TestInboxWithoutColours(t *testing.T) {
+// Nothing is coloured or faint, which a light or a dark background would swallow,
+// and the selection is still seen.
+func TestInboxKeepsToTheTerminalsOwnColours(t *testing.T) {
 	t.Parallel()
 	s := newShop(t).busy()
-	colours := regexp.MustCompile(`\x1b\[(?:[0-9;]*;)?[349][0-7]m`)
+	colours := regexp.MustCompile(`\x1b\[(?:[0-9;]*;)?(?:2|[349][0-7]|10[0-7])m`)
+	check := func(x *screen) {
+		t.Helper()
+		shown := x.tmux("capture-pane", "-p", "-e")
+		if got := colours.FindString(shown); got != "" {
+			t.Errorf("%q in:\n%q", got, shown)
+		}
+	}
 	for _, env := range [][]string{nil, {"NO_COLOR=1"}} {
 		x := s.inbox(80, 24, env...)
-		x.shows("> approval  Ava", "policy")
-		shown := x.tmux("capture-pane", "-p", "-e")
-		if got := colours.MatchString(shown); got != (env == nil) {
-			t.Errorf("%v: colours: %v\n%q", env, got, shown)
-		}
-		if !strings.Contains(shown, "\x1b[7m") {
+		x.shows("> approval  Ava", "pending", "policy")
+		if shown := x.tmux("capture-pane", "-p", "-e"); !strings.Contains(shown, "\x1b[7m") {
 			t.Errorf("%v: nothing is marked:\n%q", env, shown)
 		}
+		check(x)
+		x.keys("r", "Enter")
+		x.shows("is required")
+		check(x)
+		x.text("no")
+		x.keys("Enter")
+		x.shows("Reject AP-0000000001?", "you enter", "y yes")
+		check(x)
+		x.keys("Escape")
+		x.shows("> approval  Ava")
+		x.keys("3", "a", "Right")
+		x.shows("> CODE", "SPEED")
+		check(x)
+		x.keys("Escape")
+		x.shows("> request")
+		x.keys("C-c")
+		x.shows("Discard what you typed?")
+		check(x)
 	}
 }

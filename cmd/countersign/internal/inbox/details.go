@@ -26,7 +26,7 @@ func (d *details) take(got shown) {
 // viewInbox is the list with the details of what is selected below it.
 func (m *model) viewInbox() ([]string, *tea.Cursor) {
 	items, w := m.list.visible(), m.width
-	header := between(bold.Render("Inbox")+" "+m.list.tabs(), faint.Render(m.print.Line(m.operator+" · "+filepath.Base(m.office.DB.Path()))), w)
+	header := between(bold.Render("Inbox")+" "+m.list.tabs(), m.print.Line(m.operator+" · "+filepath.Base(m.office.DB.Path())), w)
 	status, cursor := m.viewStatus()
 	lines, room := []string{header}, m.height-2-len(status)
 	switch {
@@ -76,27 +76,25 @@ func (m *model) viewStatus() ([]string, *tea.Cursor) {
 	}
 	switch {
 	case m.failed != "":
-		return m.sentence(bad, m.failed), nil
-	case m.status != "" && m.statusBad:
-		return m.sentence(bad, m.status), nil
+		return m.sentence(m.failed), nil
 	case m.status != "":
-		return m.sentence(good, m.status), nil
+		return m.sentence(m.status), nil
 	case l.pattern.String() != "":
-		return []string{faint.Render(cut("filter: "+m.print.Line(l.pattern.String()), m.width))}, nil
+		return []string{cut("filter: "+m.print.Line(l.pattern.String()), m.width)}, nil
 	}
 	notice := m.notice
 	if item, ok := l.current(); ok && item.Waits && notice == "" {
 		notice = item.Refused
 	}
-	return m.sentence(warning, notice), nil
+	return m.sentence(notice), nil
 }
 
 // sentence is text above the keys, on as many lines as it needs and there may be.
-func (m *model) sentence(style lipgloss.Style, text string) []string {
+func (m *model) sentence(text string) []string {
 	const most = 4
 	lines := m.fold(text, m.width, most)
 	for i := range lines {
-		lines[i] = style.Render(lines[i])
+		lines[i] = bold.Render(lines[i])
 	}
 	return lines
 }

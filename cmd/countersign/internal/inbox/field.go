@@ -125,7 +125,7 @@ func (f *field) view(line func(string) string, width, height int) (lines []strin
 	shown := "–"
 	if at := slices.Index(f.choices, f.String()); at >= 0 {
 		end := fmt.Sprintf("  %d of %d", at+1, len(f.choices))
-		shown = cut(line(f.String()), width-4-utf8.RuneCountInString(end)) + faint.Render(end)
+		shown = cut(line(f.String()), width-4-utf8.RuneCountInString(end)) + end
 	}
 	return []string{"‹ " + shown + " ›"}, 0, 2
 }

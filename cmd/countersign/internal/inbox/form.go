@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 )
 
 // enter is a key while the fields of a page are filled in.
@@ -121,7 +122,7 @@ func (p *page) progress() string {
 // field that is filled in goes and the cursor's place.
 func (p *page) layout(m *model, room int) (body []string, from int, cursor tea.Position, to int) {
 	for i, f := range p.fields {
-		mark, style := "  ", faint
+		mark, style := "  ", lipgloss.NewStyle()
 		if i == p.focus {
 			mark, style, from = "> ", bold, len(body)
 		}
@@ -136,14 +137,14 @@ func (p *page) layout(m *model, room int) (body []string, from int, cursor tea.P
 			cursor = tea.Position{X: indent + column, Y: len(body) + row}
 		}
 		if i != p.focus && len(f.text) == 0 && f.choices == nil {
-			rows = []string{faint.Render("–")}
+			rows = []string{"–"}
 		}
 		for _, row := range rows {
 			body = append(body, "    "+row)
 		}
 		if f.problem != "" {
 			for _, line := range m.fold(f.problem, m.width-indent, 2) {
-				body = append(body, "    "+bad.Render(line))
+				body = append(body, "    "+bold.Render(line))
 			}
 		}
 		body = append(body, "")

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -75,7 +76,7 @@ type Printing struct {
 
 // Terminal is where the inbox is shown.
 type Terminal struct {
-	In      io.Reader
+	In      *os.File
 	Out     io.Writer
 	Environ []string
 }
@@ -89,14 +90,31 @@ func Run(ctx context.Context, office *settle.Office, printing Printing, terminal
 	if err := m.greet(); err != nil {
 		return err
 	}
-	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(terminal.In), tea.WithOutput(terminal.Out),
+	ctx, gone := context.WithCancel(ctx)
+	defer gone()
+	program := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(input{terminal.In, gone}), tea.WithOutput(terminal.Out),
 		tea.WithEnvironment(terminal.Environ), tea.WithoutSignalHandler())
 	_, err := program.Run()
 	m.running.close()
 	if ctx.Err() != nil && !errors.Is(err, tea.ErrProgramPanic) {
-		return nil // the signal asked for just that, and the terminal is as it was
+		return nil // a signal or the terminal's end asked for just that
 	}
 	return err
+}
+
+// input is the terminal's. Where it ends, as when a connection is cut, nobody is
+// left who could leave.
+type input struct {
+	*os.File
+	gone context.CancelFunc
+}
+
+func (i input) Read(keys []byte) (int, error) {
+	n, err := i.File.Read(keys)
+	if err != nil {
+		i.gone()
+	}
+	return n, err
 }
 
 // action is what the inbox is called where an operator may not look at it.

@@ -16,7 +16,7 @@ var deeds = map[Kind][]struct{ key, name, action string }{
 func (m *model) command(key string) tea.Cmd {
 	was := m.list.selected
 	if m.status != "" {
-		m.say("", false)
+		m.say("")
 	}
 	switch key {
 	case "q":
@@ -61,7 +61,10 @@ func (m *model) command(key string) tea.Cmd {
 	case "x":
 		m.list.clear()
 	case "ctrl+z":
-		return tea.Suspend
+		if canSuspend() {
+			return tea.Suspend
+		}
+		m.say("it can't be suspended: no shell is behind it")
 	default:
 		return m.open(key)
 	}
@@ -82,7 +85,7 @@ func (m *model) open(key string) tea.Cmd {
 			continue
 		}
 		if !item.Waits {
-			m.say(item.ID+" "+item.Outcome, true)
+			m.say(item.ID + " " + item.Outcome)
 			return nil
 		}
 		if item.Refused != "" {

@@ -41,7 +41,7 @@ func (m *model) discard(key string) tea.Cmd {
 // askToDiscard puts the question in place of the screen's last lines.
 func (m *model) askToDiscard(lines []string) []string {
 	end := []string{
-		warning.Render(cut("Discard what you typed? y", m.width)),
+		bold.Render(cut("Discard what you typed? y", m.width)),
 		hints(m.width, "y", "discard it and leave", "esc", "stay, keeping it"),
 	}
 	end = end[:min(len(end), m.height)]

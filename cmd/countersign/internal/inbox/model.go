@@ -39,9 +39,8 @@ type model struct {
 	loading, again bool   // the database is being read; and has to be once more
 	failed         string // why it couldn't be read
 	status         string // what became of what the operator did
-	statusBad      bool
-	leaving        bool // as soon as what is being decided is
-	discarding     bool // it is asked whether what was typed may go
+	leaving        bool   // as soon as what is being decided is
+	discarding     bool   // it is asked whether what was typed may go
 }
 
 // tick asks for the next look at the database.
@@ -134,7 +133,7 @@ func (m *model) take(got loaded) tea.Cmd {
 		return nil
 	}
 	if news := m.list.take(got.items); news != "" {
-		m.say(news, false)
+		m.say(news)
 	}
 	if m.page != nil {
 		m.page.take(got)
@@ -153,7 +152,7 @@ func (m *model) take(got loaded) tea.Cmd {
 }
 
 // say puts a sentence on the line above the keys.
-func (m *model) say(text string, isBad bool) { m.status, m.statusBad = m.print.Line(text), isBad }
+func (m *model) say(text string) { m.status = m.print.Line(text) }
 
 func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	switch {

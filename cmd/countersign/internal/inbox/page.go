@@ -9,7 +9,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"charm.land/lipgloss/v2"
 
 	"countersign/tools/settle"
 )
@@ -151,7 +150,7 @@ func (m *model) finish(d done) (cmd tea.Cmd) {
 	if d.err == nil {
 		maps.DeleteFunc(m.drafts, func(_ string, draft *page) bool { return draft == p || draft.item.ID == p.item.ID && !p.stays })
 		m.page = nil
-		m.say(d.outcome, false)
+		m.say(d.outcome)
 		if !p.stays {
 			m.list.settled(p.item.ID)
 		}
@@ -210,10 +209,10 @@ func (p *page) endLines(m *model, question string) (lines []string) {
 		problem = p.item.Refused
 	}
 	if problem != "" {
-		lines = append(lines, m.styled(bad, problem)...)
+		lines = append(lines, m.strong(problem)...)
 	}
 	if question != "" {
-		lines = append(lines, m.styled(bold, question)...)
+		lines = append(lines, m.strong(question)...)
 	}
 	const most = 4
 	return lines[:min(len(lines), most)]
@@ -222,7 +221,7 @@ func (p *page) endLines(m *model, question string) (lines []string) {
 func (p *page) questionKeys(m *model) string {
 	switch {
 	case p.working:
-		return faint.Render("one moment …")
+		return "one moment …"
 	case p.item.Refused != "":
 		return hints(m.width, "esc", "back")
 	case !p.request.whole():
@@ -235,10 +234,10 @@ func (p *page) questionKeys(m *model) string {
 	return hints(m.width, "y", "yes", "e", "edit what you enter", "esc", "back")
 }
 
-// styled is a sentence on as many lines as it needs.
-func (m *model) styled(style lipgloss.Style, text string) (lines []string) {
+// strong is a sentence on as many lines as it needs.
+func (m *model) strong(text string) (lines []string) {
 	for line := range strings.SplitSeq(m.print.Fold(text, m.width), "\n") {
-		lines = append(lines, style.Render(line))
+		lines = append(lines, bold.Render(line))
 	}
 	return lines
 }

@@ -24,6 +24,6 @@ func (m *model) refuse(r refusal) tea.Cmd {
 		m.page.problem = m.print.Line(r.err.Error())
 		return nil
 	}
-	m.say(r.err.Error(), true)
+	m.say(r.err.Error())
 	return nil
 }

@@ -63,7 +63,7 @@ func end(age, wait, state string) string {
 }
 
 func headings(width int) string {
-	return faint.Render(cut("  "+columnsFor(width).line("ID", "WHAT", "ABOUT", "AMOUNT", "ORDER", "ASKED BY", end("AGE", "LEFT", "")), width))
+	return cut("  "+columnsFor(width).line("ID", "WHAT", "ABOUT", "AMOUNT", "ORDER", "ASKED BY", end("AGE", "LEFT", "")), width)
 }
 
 // rows are the list's rows, height of them.
@@ -95,11 +95,7 @@ func (l *list) row(item Item, width int) string {
 	switch {
 	case item.ID == l.selected:
 		return selected.Render(line)
-	case !item.Waits:
-		return faint.Render(line)
-	case item.Hurry:
-		return warning.Render(line)
-	case l.fresh[item.ID]:
+	case item.Waits && (item.Hurry || l.fresh[item.ID]):
 		return bold.Render(line)
 	}
 	return line

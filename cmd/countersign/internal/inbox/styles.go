@@ -6,15 +6,12 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// The styles are attributes and the terminal's own sixteen colours, which its
-// owner chose for their background. Nothing is said by a colour alone.
+// The styles keep the terminal's own text colour on its own background: of the
+// sixteen colours, and of faint text, none can be read on both a light and a dark
+// one.
 var (
 	bold     = lipgloss.NewStyle().Bold(true)
-	faint    = lipgloss.NewStyle().Faint(true)
 	selected = lipgloss.NewStyle().Reverse(true)
-	good     = lipgloss.NewStyle().Foreground(lipgloss.Green)
-	warning  = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
-	bad      = lipgloss.NewStyle().Foreground(lipgloss.Red)
 )
 
 // cut shortens a line to a number of columns, with a sign that there was more.

@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !freebsd
+
+package inbox
+
+func canSuspend() bool { return false }
