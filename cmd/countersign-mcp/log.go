@@ -16,7 +16,7 @@ import (
 const (
 	// gatherFor is how long lines are gathered before they are written together:
 	// a write for each would cost a call a tenth of its time.
-	gatherFor = 10 * time.Millisecond
+	gatherFor = 50 * time.Millisecond
 	// mostWaiting is how many lines, of some 500 bytes, may wait for a client that
 	// doesn't read stderr; the audit table has what is dropped after them.
 	mostWaiting = 4096
@@ -29,29 +29,50 @@ const (
 type lineLog struct {
 	mu      sync.Mutex
 	waiting []func() []byte // a line is put together when it is written: no call waits for that
-	begun   chan struct{}   // has a token while lines wait; closed at the end
-	done    chan struct{}   // closed when the last line is written
+	awake   bool            // the goroutine looks for lines by itself: to wake it takes a call some time
+	closed  bool
+
+	begun   chan struct{} // has a token when it shall wake; closed at the end
+	closing chan struct{} // closed when it shall wait for no more lines
+	done    chan struct{} // closed when the last line is written
 }
 
 func newLineLog(w io.Writer) *lineLog {
-	l := &lineLog{begun: make(chan struct{}, 1), done: make(chan struct{})}
-	begun := l.begun
-	go func() {
-		defer close(l.done)
-		var lines bytes.Buffer
-		for range begun {
-			time.Sleep(gatherFor)
-			for _, line := range l.take() {
-				lines.Write(line())
+	l := &lineLog{begun: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{})}
+	go l.run(w)
+	return l
+}
+
+func (l *lineLog) run(w io.Writer) {
+	defer close(l.done)
+	var text bytes.Buffer
+	for range l.begun {
+		for lines := l.gather(); lines != nil; lines = l.gather() {
+			for _, line := range lines {
+				text.Write(line())
 			}
-			_, _ = w.Write(lines.Bytes()) // a client that closed its end doesn't want them
-			lines.Reset()
-			if lines.Cap() > keptLines {
-				lines = bytes.Buffer{}
+			_, _ = w.Write(text.Bytes()) // a client that closed its end doesn't want them
+			text.Reset()
+			if text.Cap() > keptLines {
+				text = bytes.Buffer{}
 			}
 		}
-	}()
-	return l
+	}
+}
+
+// gather returns the lines that came within gatherFor, or nil if none did: then
+// the next one wakes the goroutine.
+func (l *lineLog) gather() []func() []byte {
+	select {
+	case <-time.After(gatherFor):
+	case <-l.closing:
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lines := l.waiting
+	l.waiting = nil
+	l.awake = lines != nil
+	return lines
 }
 
 // Write takes one line, or drops it where too much waits.
@@ -65,28 +86,22 @@ func (l *lineLog) Write(line []byte) (int, error) {
 func (l *lineLog) add(line func() []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.waiting) == mostWaiting || l.begun == nil {
+	if len(l.waiting) == mostWaiting || l.closed {
 		return
 	}
-	if len(l.waiting) == 0 {
-		l.begun <- struct{}{} // there is room: the last token was taken before its lines were
-	}
 	l.waiting = append(l.waiting, line)
-}
-
-func (l *lineLog) take() []func() []byte {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	lines := l.waiting
-	l.waiting = nil
-	return lines
+	if !l.awake {
+		l.awake = true
+		l.begun <- struct{}{} // there is room: it slept, and one token woke it
+	}
 }
 
 // close waits until all lines so far are written; later ones are dropped.
 func (l *lineLog) close() {
 	l.mu.Lock()
+	l.closed = true
+	close(l.closing)
 	close(l.begun)
-	l.begun = nil
 	l.mu.Unlock()
 	<-l.done
 }
