@@ -72,9 +72,9 @@ func (a *app) auditPrinter(asJSON bool) func(store.AuditRow) error {
 			clock = date + " " + clock
 		} else if date != day {
 			day = date
-			fmt.Fprintln(a.out, faint.Render("     "+date+", UTC"))
+			fmt.Fprintln(a.out, "     "+date+", UTC")
 		}
-		left := faint.Render(fmt.Sprintf("%4d %s ", r.Seq, clock)) + outcomeColumn(r.Outcome)
+		left := fmt.Sprintf("%4d %s ", r.Seq, clock) + outcomeColumn(r.Outcome)
 		about := strings.Join(nonEmpty(r.Actor, r.Action, r.OrderID, rowAmount(r), r.ApprovalID, r.Code), " ")
 		const indent, narrow = "     ", 60
 		switch {

@@ -59,11 +59,8 @@ func (a *app) show(v *store.View, item inbox.Item, width int) (string, error) {
 			err = page.printTicket(v, t, false)
 		}
 	}
-	return unfaint(text.String()), err
+	return text.String(), err
 }
-
-// unfaint makes faint text plain, as all of the inbox is.
-func unfaint(text string) string { return strings.ReplaceAll(text, "\x1b[2m", "") }
 
 func fieldsText(width int, fields [][2]string) string {
 	for i := range fields {
@@ -71,7 +68,7 @@ func fieldsText(width int, fields [][2]string) string {
 	}
 	var text bytes.Buffer
 	printFields(&text, width, fields)
-	return unfaint(text.String())
+	return text.String()
 }
 
 // waitingFor reads what waits for an operator.

@@ -21,8 +21,7 @@ import (
 )
 
 var (
-	bold  = lipgloss.NewStyle().Bold(true)
-	faint = lipgloss.NewStyle().Faint(true)
+	bold = lipgloss.NewStyle().Bold(true) // nothing is faint: on few backgrounds can that be read
 
 	green   = lipgloss.NewStyle().Foreground(lipgloss.Green)
 	yellow  = lipgloss.NewStyle().Foreground(lipgloss.Yellow)
@@ -72,10 +71,7 @@ func printTable(w io.Writer, headings []string, rows [][]string) {
 		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).BorderHeader(false).
 		StyleFunc(func(row, _ int) lipgloss.Style {
 			style := lipgloss.NewStyle().PaddingRight(2)
-			if row == table.HeaderRow {
-				return style.Faint(true)
-			}
-			return style
+			return style.Bold(row == table.HeaderRow)
 		})
 	for line := range strings.SplitSeq(t.String(), "\n") {
 		fmt.Fprintln(w, strings.TrimRight(line, " "))
@@ -89,7 +85,7 @@ func printFields(w io.Writer, width int, fields [][2]string) {
 		if f[1] == "" {
 			continue
 		}
-		printBeside(w, faint.Width(labels).Render(f[0]), fold(f[1], max(width-labels, 20)))
+		printBeside(w, lipgloss.NewStyle().Width(labels).Render(f[0]), fold(f[1], max(width-labels, 20)))
 	}
 }
 

@@ -147,7 +147,7 @@ func (a *app) showWaiting(ctx context.Context, office *settle.Office, action, id
 
 // printRequest shows the whole request. The model wrote all of the form.
 func (a *app) printRequest(view requestView, ap store.Approval, v *store.View) {
-	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.RequestID), stateWord(view.State), faint.Render("(written by the model)"))
+	fmt.Fprintf(a.out, "%s  %s  %s\n", bold.Render(view.RequestID), stateWord(view.State), "(written by the model)")
 	fields := [][2]string{
 		{"title", tools.Visible(view.Title)}, {"to do", tools.Visible(view.Instructions)}, {"context", tools.Visible(view.Context)},
 		{"category", tools.Visible(view.Category)}, {"customer", view.CustomerID},

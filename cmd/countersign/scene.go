@@ -41,9 +41,9 @@ func quoted(text string, width int) string {
 // field prints one field of an answer, folded in its column.
 func (t *teller) field(left, name string, value any, answer map[string]any) {
 	const names, narrow = 19, 60
-	label := left + faint.Width(names).Render(name)
+	label := left + lipgloss.NewStyle().Width(names).Render(name)
 	if t.app.width < narrow {
-		fmt.Fprintln(t.app.out, left+faint.Render(name))
+		fmt.Fprintln(t.app.out, left+name)
 		label = "  "
 	}
 	width := max(t.app.width-lipgloss.Width(label), 20)

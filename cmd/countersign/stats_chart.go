@@ -29,7 +29,7 @@ var parts = []struct {
 		return s.Decided - *s.Approved
 	}},
 	{"open", yellow, "▒", func(s statView) int64 { return s.Open }},
-	{"expired or stale", faint, "░", func(s statView) int64 { return s.Expired + s.Stale }},
+	{"expired or stale", lipgloss.NewStyle(), "░", func(s statView) int64 { return s.Expired + s.Stale }},
 }
 
 // printCharts prints the figures of each tool and, under it, of each of its
@@ -61,7 +61,7 @@ func (a *app) printCharts(s statsView) {
 		bars = 0
 	}
 	left := lipgloss.NewStyle().Inline(true).Width(names).MaxWidth(names)
-	fmt.Fprintln(a.out, faint.Render(strings.Repeat(" ", names+bars)+heading))
+	fmt.Fprintln(a.out, strings.Repeat(" ", names+bars)+heading)
 	for _, s := range lines {
 		line := left.Render(s.chartName())
 		if bars > 0 {

@@ -148,7 +148,7 @@ func (t *teller) pause(ctx context.Context) error {
 	if !t.interactive {
 		return nil
 	}
-	if _, ok := t.app.ask(ctx, faint.Render("[return] ")); !ok {
+	if _, ok := t.app.ask(ctx, "[return] "); !ok {
 		return errLeft
 	}
 	fmt.Fprintln(t.app.out)
