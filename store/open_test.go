@@ -184,6 +184,23 @@ func TestMigrationOrNothing(t *testing.T) {
 	}
 }
 
+// Who comes after the end hears so at once, instead of waiting for a connection.
+func TestClosed(t *testing.T) {
+	db, err := store.Open(created(t), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := db.Close(); err != nil {
+			t.Error("closing:", err)
+		}
+	}
+	err = db.View(t.Context(), func(*store.View) error { return nil })
+	if err == nil || errors.Is(err, store.ErrLocked) {
+		t.Error("reading a closed one:", err)
+	}
+}
+
 // The last to close leaves the file, its key, and no log.
 func TestCloseEmptiesTheLog(t *testing.T) {
 	path := created(t)

@@ -100,7 +100,8 @@ func (p *pool) put(c *conn, err error) {
 	p.free <- c
 }
 
-// close waits until every connection is free and closes them.
+// close waits until every connection is free and closes them. Who comes later gets
+// an error at once.
 func (p *pool) close() error {
 	var errs []error
 	for range cap(p.free) {
@@ -108,7 +109,11 @@ func (p *pool) close() error {
 			errs = append(errs, c.close())
 		}
 	}
-	return errors.Join(append(errs, p.db.Close())...)
+	errs = append(errs, p.db.Close())
+	for range cap(p.free) {
+		p.free <- nil
+	}
+	return errors.Join(errs...)
 }
 
 // close gives the connection back to database/sql, which closes it at last.
