@@ -22,6 +22,7 @@ var afterSeparator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCo
 func FoldNumber(text string) (string, bool) {
 	text = strings.ToValidUTF8(text, "\uFFFD") // norm leaves what follows a stray byte as it is
 	folded := strings.Map(foldRune, norm.NFKC.String(text))
+	folded = norm.NFKC.String(folded) // without a blank between them two characters may be one
 	folded = strings.TrimLeft(folded, "#")
 	if len(folded) > maxNumber || !strings.ContainsFunc(folded, isWordRune) {
 		return "", false

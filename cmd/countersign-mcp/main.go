@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -27,6 +28,9 @@ import (
 var version = "dev"
 
 func main() {
+	if os.Getenv("GOGC") == "" { // with 100 the collector runs every 170 calls, which shows in the slowest ones
+		debug.SetGCPercent(150)
+	}
 	signal.Ignore(syscall.SIGPIPE) // a client that closes its end is an error of a write, not our end
 	if err := run(os.Args[1:], os.Getenv, os.Stderr); err != nil {
 		fmt.Fprintln(os.Stderr, "countersign-mcp:", strings.ReplaceAll(err.Error(), "\n", "; "))

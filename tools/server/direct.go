@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -11,13 +10,16 @@ import (
 
 // Direct takes a tools/call, by its params, past the SDK: it returns what makes
 // the call for a client of that name, or nil where the SDK shall.
-type Direct func(client string, params json.RawMessage) (call func(ctx context.Context) (result json.RawMessage))
+type Direct func(client string, params json.RawMessage) Call
+
+// A Call makes a call and appends its result to room.
+type Call func(ctx context.Context, room []byte) (result json.RawMessage)
 
 // direct takes all calls past the SDK but those of a tool that isn't there or
 // that may wait and tell of its progress, and those that name a protocol version
 // of their own, as in 2026-07-28. The SDK's way from a line to a handler and back
 // costs as much CPU as the call itself; without it twice as many are answered.
-func (d door) direct(client string, params json.RawMessage) func(context.Context) json.RawMessage {
+func (d door) direct(client string, params json.RawMessage) Call {
 	var p map[string]json.RawMessage // a struct would take "Name" for "name"
 	var name string
 	if json.Unmarshal(params, &p) != nil || json.Unmarshal(p["name"], &name) != nil || !unversioned(p["_meta"]) {
@@ -28,8 +30,8 @@ func (d door) direct(client string, params json.RawMessage) func(context.Context
 		return nil
 	}
 	d.caller.Client = client
-	return func(ctx context.Context) json.RawMessage {
-		return wire(d.desk.Call(ctx, d.caller, name, p["arguments"]))
+	return func(ctx context.Context, room []byte) json.RawMessage {
+		return wire(room, d.desk.Call(ctx, d.caller, name, p["arguments"]))
 	}
 }
 
@@ -44,24 +46,19 @@ func unversioned(meta json.RawMessage) bool {
 	return !versioned
 }
 
-// wire is what [door.call] returns, as the SDK would write it.
-func wire(res tools.Result) json.RawMessage {
-	escaped := len(res.JSON) + bytes.Count(res.JSON, []byte(`"`)) + bytes.Count(res.JSON, []byte(`\`))
-	line := bytes.NewBuffer(make([]byte, 0, len(res.JSON)+escaped+100))
-	line.WriteString(`{"content":[{"type":"text","text":"`)
+// wire appends what [door.call] returns, as the SDK would write it, to line.
+func wire(line []byte, res tools.Result) json.RawMessage {
+	line = append(line, `{"content":[{"type":"text","text":"`...)
 	for _, c := range res.JSON { // compact JSON holds nothing else that a string may not
 		if c == '"' || c == '\\' {
-			line.WriteByte('\\')
+			line = append(line, '\\')
 		}
-		line.WriteByte(c)
+		line = append(line, c)
 	}
-	line.WriteString(`"}],`)
+	line = append(line, `"}],`...)
 	if res.IsError {
-		line.WriteString(`"isError":true}`)
-		return line.Bytes()
+		return append(line, `"isError":true}`...)
 	}
-	line.WriteString(`"structuredContent":`)
-	line.Write(res.JSON)
-	line.WriteByte('}')
-	return line.Bytes()
+	line = append(append(line, `"structuredContent":`...), res.JSON...)
+	return append(line, '}')
 }

@@ -21,7 +21,7 @@ func (d demo) serveCounting(t *testing.T, list []*tools.Tool, caller tools.Calle
 	s := server.New(d.desk, list, caller, "test")
 	taken = new(int)
 	direct := s.Direct
-	s.Direct = func(client string, params json.RawMessage) func(context.Context) json.RawMessage {
+	s.Direct = func(client string, params json.RawMessage) server.Call {
 		call := direct(client, params)
 		if call != nil {
 			*taken++

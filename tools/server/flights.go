@@ -15,7 +15,7 @@ type flight struct {
 	cancelled bool // nobody waits for the answer any more
 
 	// Of a call that goes past the SDK:
-	call func(ctx context.Context) (result json.RawMessage)
+	call Call
 	ctx  context.Context
 	stop context.CancelFunc
 }
@@ -46,10 +46,16 @@ func (p *pipe) register(e envelope) (number int64, f *flight) {
 	return p.last, f
 }
 
-// run answers a call that the SDK doesn't know of.
-func (p *pipe) run(number int64, f *flight) {
+// run answers a call that the SDK doesn't know of. It returns room with the result
+// in it, as room for the next.
+func (p *pipe) run(number int64, f *flight, room []byte) []byte {
 	defer f.stop()
-	_ = p.finish(number, f.call(f.ctx), nil) // send sees to a client that is gone
+	result := f.call(f.ctx, room[:0])
+	_ = p.finish(number, result, nil) // send sees to a client that is gone
+	if cap(result) > keptLine {
+		return nil
+	}
+	return result
 }
 
 // cancel marks a request's answer as unwanted and returns the notification's

@@ -80,6 +80,7 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 // work reads lines and makes the calls among them that go past the SDK. Whoever
 // makes one lets another goroutine read on: so it starts at once, with no switch.
 func (p *pipe) work() {
+	var room []byte
 	p.resting.Add(1)
 	for range p.turn {
 		p.resting.Add(-1)
@@ -92,7 +93,7 @@ func (p *pipe) work() {
 			go p.work()
 		}
 		p.turn <- struct{}{}
-		p.run(number, f)
+		room = p.run(number, f, room)
 		p.resting.Add(1)
 	}
 }

@@ -66,12 +66,14 @@ func serve(t *testing.T, direct bool) *session {
 			})
 	}
 	if direct {
-		s.Direct = func(_ string, params json.RawMessage) func(context.Context) json.RawMessage {
+		s.Direct = func(_ string, params json.RawMessage) server.Call {
 			var p struct{ Name string }
 			if err := json.Unmarshal(params, &p); err != nil || acts[p.Name] == nil {
 				return nil
 			}
-			return func(ctx context.Context) json.RawMessage { return json.RawMessage(`"` + acts[p.Name](ctx) + `"`) }
+			return func(ctx context.Context, room []byte) json.RawMessage {
+				return append(room, `"`+acts[p.Name](ctx)+`"`...)
+			}
 		}
 	}
 	in, client := io.Pipe()
