@@ -65,10 +65,10 @@ func NewSession() string {
 
 // Append adds e as the log's next row, in the caller's transaction: if it
 // fails, nothing of that transaction may be committed.
-func Append(tx *store.Tx, e Entry) (store.AuditRow, error) {
+func Append(tx *store.Tx, e Entry) error {
 	seq, prev, err := tx.AuditHead()
 	if err != nil {
-		return store.AuditRow{}, err
+		return err
 	}
 	row := store.AuditRow{
 		Seq: seq + 1, At: store.FormatTime(tx.Now),
@@ -83,7 +83,7 @@ func Append(tx *store.Tx, e Entry) (store.AuditRow, error) {
 		row.Amount = &e.Amount.Minor
 	}
 	row.Hash = chainHash(row)
-	return row, tx.AddAuditRow(row)
+	return tx.AddAuditRow(row)
 }
 
 // Fingerprint returns an HMAC-SHA-256 of a call's arguments, 32 hex digits: the

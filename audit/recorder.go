@@ -23,17 +23,16 @@ type Recorder struct {
 type waiting struct {
 	read  func(*store.View) Entry
 	entry Entry
-	row   store.AuditRow
 	err   error
-	turn  chan bool // true: commit for all who wait; false: row and err are set
+	turn  chan bool // true: commit for all who wait; false: err is set
 }
 
 // NewRecorder returns a recorder on db.
 func NewRecorder(db *store.DB) *Recorder { return &Recorder{db: db} }
 
-// Record runs read, appends the entry that it gives, and returns the row once
-// that is committed. Where the commit of several fails, read runs once more.
-func (r *Recorder) Record(read func(*store.View) Entry) (store.AuditRow, error) {
+// Record runs read, appends the entry that it gives, and returns once that is
+// committed. Where the commit of several fails, read runs once more.
+func (r *Recorder) Record(read func(*store.View) Entry) error {
 	w := &waiting{read: read, turn: make(chan bool, 1)}
 	r.mu.Lock()
 	r.waiting = append(r.waiting, w)
@@ -43,7 +42,7 @@ func (r *Recorder) Record(read func(*store.View) Entry) (store.AuditRow, error) 
 	if lead || <-w.turn {
 		r.lead(w)
 	}
-	return w.row, w.err
+	return w.err
 }
 
 // lead commits the rows of all who wait, its own among them, and then hands the
@@ -95,7 +94,7 @@ func (r *Recorder) append(batch []*waiting) error {
 	}
 	return r.db.ReadThenWrite(context.Background(), read, func(tx *store.Tx) (err error) {
 		for _, w := range batch {
-			if w.row, err = Append(tx, w.entry); err != nil {
+			if err = Append(tx, w.entry); err != nil {
 				return err
 			}
 		}

@@ -37,6 +37,7 @@ func openInProcess(ctx context.Context, path string) (*inProcess, error) {
 		return nil, err
 	}
 	p.db = db
+	db.Audited = func(row store.AuditRow) { fmt.Fprintf(&p.log, "%s\n", audit.JSON(row)) }
 	rules, err := tools.NewRulebook(ctx, db, nil)
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
@@ -71,7 +72,6 @@ func (p *inProcess) connect(ctx context.Context, s Scenario, agent string) (*cli
 		return nil, err
 	}
 	desk := tools.NewDesk(p.db, p.office.Rules, offered)
-	desk.Recorded = func(row store.AuditRow) { fmt.Fprintf(&p.log, "%s\n", audit.JSON(row)) }
 	desk.Faulted = func(action string, fault error) { fmt.Fprintln(&p.log, action, fault) }
 	if s.EnvFile != nil {
 		desk.EnvFile = &envfile.File{Path: envPath(p.db)}

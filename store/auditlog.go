@@ -56,6 +56,7 @@ func (tx *Tx) AddAuditRow(r AuditRow) error {
 	if err != nil {
 		return fmt.Errorf("audit row: %w", err)
 	}
+	tx.audited = append(tx.audited, r)
 	return nil
 }
 

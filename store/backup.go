@@ -35,8 +35,8 @@ type draft struct {
 // others go on reading and writing: the copy is read in one transaction, which
 // in a write-ahead log keeps nobody waiting and sees nothing of what is written
 // meanwhile. progress (which may be nil) is told of pages. The error is
-// [ErrExists] where a file stands at path, [ErrBroken] where the database is
-// damaged, or one of those of [Open], wrapped with the path it is about.
+// [ErrExists] where a file stands at path, [ErrLeftover] where a log does,
+// [ErrBroken] where the database is damaged, or one of those of [Open], wrapped with the path it is about.
 func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int)) (_ *Copy, err error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -48,8 +48,8 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 			err = errors.Join(err, c.Discard())
 		}
 	}()
-	if _, err := os.Lstat(abs); err == nil {
-		return nil, about(abs, ErrExists)
+	if err := vacant(abs); err != nil {
+		return nil, about(abs, err)
 	}
 	if err := db.inPlace(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 // name, filled by seed (which may be nil) in the same transaction as its
 // tables, and linked into place, so that a kill leaves nothing and of two
 // processes one wins. The file's mode is 0600, a new folder's 0700. It returns
-// [ErrExists] where a file stands already.
+// [ErrExists] where a file stands already, [ErrLeftover] where a log does.
 func Create(path string, opts Options, seed func(*Tx) error) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -29,8 +29,8 @@ func Create(path string, opts Options, seed func(*Tx) error) error {
 }
 
 func create(path string, opts Options, seed func(*Tx) error) error {
-	if _, err := os.Lstat(path); err == nil {
-		return ErrExists
+	if err := vacant(path); err != nil {
+		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fileError(err)
@@ -50,6 +50,22 @@ func create(path string, opts Options, seed func(*Tx) error) error {
 		return fileError(err)
 	}
 	return nil
+}
+
+// vacant returns an error where a new database can't be put: a file stands there,
+// or a log of one that was there. Of two processes that create the same one, the
+// slower must not take the other's log for that: so the file is looked for last.
+func vacant(path string) error {
+	var left error
+	for _, log := range []string{path + "-wal", path + "-journal"} {
+		if info, err := os.Lstat(log); err == nil && info.Size() > 0 {
+			left = fmt.Errorf("move %s away: %w", log, ErrLeftover)
+		}
+	}
+	if _, err := os.Lstat(path); err == nil {
+		return ErrExists
+	}
+	return left
 }
 
 // buildDraft returns the name of a complete database file beside path.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"countersign/store"
+	"countersign/store/storetest"
 )
 
 // files are the names in a folder.
@@ -77,6 +78,33 @@ func TestCreateLeavesWhatStands(t *testing.T) {
 	}
 	if names := files(t, folder); len(names) != 4 {
 		t.Errorf("in the folder: %v", names)
+	}
+}
+
+// What is left of a database that was there would become part of a new one.
+func TestCreateRefusesALeftLog(t *testing.T) {
+	db := storetest.New(t)
+	path := created(t)
+	if _, err := keepLog(t, path, "create table theirs (n)"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Create(path, store.Options{}, nil); !errors.Is(err, store.ErrLeftover) {
+		t.Errorf("a new one: %v, want ErrLeftover", err)
+	}
+	if _, err := db.Backup(t.Context(), path, nil); !errors.Is(err, store.ErrLeftover) {
+		t.Errorf("a backup: %v, want ErrLeftover", err)
+	}
+	if _, err := os.Lstat(path); err == nil {
+		t.Error("it was made nevertheless")
+	}
+	if err := os.Remove(path + "-wal"); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Create(path, store.Options{}, nil); err != nil {
+		t.Errorf("without the log: %v", err)
 	}
 }
 

@@ -12,6 +12,7 @@ var (
 	ErrNotFound = errors.New("not found")
 	ErrMissing  = errors.New("there is no database here")
 	ErrExists   = errors.New("there is a file here already")
+	ErrLeftover = errors.New("it is left of a database that was here, and would become part of a new one")
 	ErrForeign  = errors.New("this is not a Countersign database")
 	ErrNewer    = errors.New("this database was written by a newer Countersign")
 	ErrReadOnly = errors.New("this database, or its folder, can't be written to")

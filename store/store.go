@@ -24,6 +24,11 @@ var ErrReplaced = errors.New("another file was put in this database's place; res
 
 // DB is an open database file. It is safe for concurrent use.
 type DB struct {
+	// Audited, if set, is called with each audit row that this process adds, in the
+	// order of their sequence, once the row is committed. It must return at once and
+	// not use the DB; it is set before several goroutines do.
+	Audited func(AuditRow)
+
 	path   string
 	file   fs.FileInfo // of the file at path when it was opened; nil: a draft
 	keys   *keyring
@@ -219,6 +224,11 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 	committed = true
 	if tx.announces && db.announced != nil {
 		db.announced()
+	}
+	for _, row := range tx.audited {
+		if db.Audited != nil {
+			db.Audited(row)
+		}
 	}
 	return nil
 }

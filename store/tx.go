@@ -21,6 +21,7 @@ type Tx struct {
 	newID     func(prefix string) string
 	outbox    []string // the targets to tell of what starts to wait
 	announces bool     // something does
+	audited   []AuditRow
 }
 
 // NewID returns a fresh id that starts with prefix.

@@ -26,8 +26,6 @@ type Desk struct {
 
 	// EnvFile, if set, is where this process puts answered secrets.
 	EnvFile *envfile.File
-	// Recorded, if set, is called with each audit row once it is committed.
-	Recorded func(store.AuditRow)
 	// Faulted, if set, is told of faults whose words no caller may read.
 	Faulted func(action string, fault error)
 }
@@ -92,15 +90,12 @@ func (d *Desk) do(ctx context.Context, c *call) Result {
 	if c.tool != nil && !c.tool.ReadOnly {
 		work = d.write
 	}
-	res, row, err := work(ctx, c)
+	res, err := work(ctx, c)
 	if err != nil {
 		d.fault(c, err)
 		return unavailable(err)
 	}
 	d.showCase(ctx, c, res)
-	if d.Recorded != nil {
-		d.Recorded(row)
-	}
 	return res
 }
 
@@ -116,11 +111,11 @@ func (d *Desk) followUp(ctx context.Context, c *call, answer any) Result {
 
 // read answers a call on one state of the database and then records it, by a
 // commit that others who read at the same time may share.
-func (d *Desk) read(ctx context.Context, c *call) (res Result, row store.AuditRow, err error) {
+func (d *Desk) read(ctx context.Context, c *call) (res Result, err error) {
 	if err := ctx.Err(); err != nil {
-		return res, row, err
+		return res, err
 	}
-	row, err = d.recorder.Record(func(v *store.View) audit.Entry {
+	err = d.recorder.Record(func(v *store.View) audit.Entry {
 		res = d.guard(c, func() Result {
 			if err := d.admit(v, c); err != nil {
 				return failed(err)
@@ -133,13 +128,13 @@ func (d *Desk) read(ctx context.Context, c *call) (res Result, row store.AuditRo
 		})
 		return c.entry(res)
 	})
-	return res, row, err
+	return res, err
 }
 
 // write does what a call asks, or parks it for a human, and records it in the
 // same transaction. What it wrote is undone if it fails, so that the audit row
 // of the failure still commits.
-func (d *Desk) write(ctx context.Context, c *call) (res Result, row store.AuditRow, err error) {
+func (d *Desk) write(ctx context.Context, c *call) (res Result, err error) {
 	err = d.db.Tx(ctx, func(tx *store.Tx) (err error) {
 		err = tx.Savepoint(func() (keep bool) {
 			res = d.guard(c, func() Result {
@@ -151,11 +146,11 @@ func (d *Desk) write(ctx context.Context, c *call) (res Result, row store.AuditR
 			return !res.IsError
 		})
 		if err == nil {
-			row, err = audit.Append(tx, c.entry(res))
+			err = audit.Append(tx, c.entry(res))
 		}
 		return err
 	})
-	return res, row, err
+	return res, err
 }
 
 // admit takes a call through the gates and its arguments through validation.

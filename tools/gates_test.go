@@ -445,7 +445,7 @@ func TestRecorded(t *testing.T) {
 	s := open(t, order("NW-5001", "C-1", "20.00", nil))
 	a := s.staff("agent")
 	var heard []store.AuditRow
-	s.desk.Recorded = func(r store.AuditRow) { heard = append(heard, r) }
+	s.db.Audited = func(r store.AuditRow) { heard = append(heard, r) }
 	a.call("get_order", `{"order_id":"NW-5001"}`)
 	a.refund("NW-5001", "")
 	a.call("get_order", `{"order_id":"NW-404"}`)

@@ -217,7 +217,7 @@ func TestResourcesAreWrappedAndShort(t *testing.T) {
 func TestResourcesAreAudited(t *testing.T) {
 	s, a := readable(t)
 	var heard []string
-	s.desk.Recorded = func(r store.AuditRow) { heard = append(heard, r.Action) }
+	s.db.Audited = func(r store.AuditRow) { heard = append(heard, r.Action) }
 	a.read("countersign://tickets/TK-0001")
 	s.policy("refund: {auto_limit: {USD: " + mark + "}}")
 	equal(t, "internal", code(a.read("countersign://policy")))

@@ -107,10 +107,10 @@ func (l *lineLog) close() {
 }
 
 // logTo writes each audit row, each fault and each push that failed as one JSON line.
-func logTo(log *lineLog, desk *tools.Desk, courier *push.Courier, level slog.Level) {
+func logTo(log *lineLog, db *store.DB, desk *tools.Desk, courier *push.Courier, level slog.Level) {
 	logger := slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: level}))
 	if level <= slog.LevelInfo {
-		desk.Recorded = func(row store.AuditRow) { log.add(func() []byte { return append(audit.JSON(row), '\n') }) }
+		db.Audited = func(row store.AuditRow) { log.add(func() []byte { return append(audit.JSON(row), '\n') }) }
 	}
 	desk.Faulted = func(action string, fault error) {
 		logger.Error("call failed", "action", action, "fault", fault.Error())

@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +37,46 @@ func TestStderrThatNobodyReads(t *testing.T) {
 	}
 	if err := session.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Rows are told of in their order, though many calls run at once.
+func TestLinesAreInOrder(t *testing.T) {
+	var stderr bytes.Buffer
+	server := exec.Command(os.Args[0], "--db", demo(t, nil), "--customer", "C-1001")
+	server.Env = append(os.Environ(), "COUNTERSIGN_TOKEN="+fixtures.StaffToken, "BE_THE_SERVER=1")
+	server.Stderr = &stderr
+	session, err := client.Start(t.Context(), server, "many")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const calls = 150
+	var wg sync.WaitGroup
+	for i := range calls {
+		wg.Go(func() {
+			tool, arguments := "get_order", map[string]any{"order_id": "NW-5001"}
+			if i%3 == 0 {
+				tool, arguments = "escalate_to_human", map[string]any{"summary": fmt.Sprint("question ", i), "category": "other"}
+			}
+			if _, err := session.Call(t.Context(), tool, arguments); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := session.Close(); err != nil {
+		t.Fatal(err)
+	}
+	last, n := int64(0), 0
+	for line := range strings.Lines(stderr.String()) {
+		var row struct{ Seq int64 }
+		if err := json.Unmarshal([]byte(line), &row); err != nil || row.Seq <= last {
+			t.Errorf("after %d: %v, %s", last, err, line)
+		}
+		last, n = row.Seq, n+1
+	}
+	if n != calls {
+		t.Errorf("%d lines", n)
 	}
 }
 

@@ -32,7 +32,8 @@ func main() {
 		debug.SetGCPercent(150)
 	}
 	signal.Ignore(syscall.SIGPIPE) // a client that closes its end is an error of a write, not our end
-	if err := run(os.Args[1:], os.Getenv, os.Stderr); err != nil {
+	err := run(os.Args[1:], os.Getenv, os.Stderr)
+	if err != nil && !errors.Is(err, context.Canceled) { // by a signal, which asked for the end
 		fmt.Fprintln(os.Stderr, "countersign-mcp:", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
@@ -78,7 +79,7 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	log := newLineLog(stderr)
 	defer log.close()
 	courier.DB = db
-	logTo(log, desk, courier, opts.logLevel)
+	logTo(log, db, desk, courier, opts.logLevel)
 	srv := server.New(desk, opts.tools, caller, version)
 	srv.OnFirst(courier.Begin)
 	err = server.ServeStdio(ctx, srv, desk.StopWaiting)

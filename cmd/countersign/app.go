@@ -220,7 +220,7 @@ func (a *app) with(cmd *cobra.Command, work func(context.Context, *settle.Office
 		return err
 	}
 	changed := false
-	office.Recorded = func() { changed = true }
+	office.DB.Audited = func(store.AuditRow) { changed = true }
 	err = work(cmd.Context(), office)
 	if changed {
 		a.pushDue(cmd.Context(), office.DB)

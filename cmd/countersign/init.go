@@ -62,10 +62,9 @@ func (a *app) found(tx *store.Tx, manager, agent string) error {
 	if err := tx.SetSetting(store.SettingPolicy, string(rules.YAML())); err != nil { // stored ones can't be replaced by who starts a server
 		return err
 	}
-	_, err = audit.Append(tx, audit.Entry{
+	return audit.Append(tx, audit.Entry{
 		Principal: first, Door: audit.CLI, Session: audit.NewSession(), Action: "init", Outcome: audit.OK, Policy: rules.Version(),
 	})
-	return err
 }
 
 // printSetUp prints what to paste into a client. The agent's token is shown

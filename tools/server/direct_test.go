@@ -58,7 +58,7 @@ func TestDirectAnswersAsTheSDK(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := openDemo(t)
 			var rows []store.AuditRow
-			d.desk.Recorded = func(row store.AuditRow) { rows = append(rows, row) }
+			d.db.Audited = func(row store.AuditRow) { rows = append(rows, row) }
 			x, taken := d.serveCounting(t, tools.All, staff("C-1001"))
 			x.begin()
 			bySDK := x.ask("tools/call", params+versioned+"}")

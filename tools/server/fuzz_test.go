@@ -189,7 +189,7 @@ func TestGeneratedLines(t *testing.T) {
 	d.desk.Faulted = func(action string, fault error) { faults.Add(1); t.Errorf("fault in %s: %v", action, fault) }
 	var counting sync.Mutex
 	counted := map[string]int{} // audit rows by action and outcome
-	d.desk.Recorded = func(r store.AuditRow) {
+	d.db.Audited = func(r store.AuditRow) {
 		counting.Lock()
 		defer counting.Unlock()
 		counted[r.Action+" "+r.Outcome]++

@@ -23,9 +23,6 @@ type Office struct {
 	// AgentShell tells that an agent seems to run this program. Then nothing that
 	// needs a manager is done, and no case opened, whatever the token.
 	AgentShell bool
-
-	// Recorded, if set, is called once an act and its audit row are committed.
-	Recorded func()
 }
 
 // Kind says what stood in an operator's way.
@@ -90,12 +87,8 @@ func (o *Office) Do(ctx context.Context, action string, min policy.Role, work fu
 			s.Entry.Outcome, s.Entry.Code = outcomeOf(refused), refused.Code
 		}
 		s.Entry.Duration = time.Since(arrived)
-		_, err = audit.Append(tx, s.Entry)
-		return err
+		return audit.Append(tx, s.Entry)
 	})
-	if err == nil && o.Recorded != nil {
-		o.Recorded()
-	}
 	if err == nil && refused != nil {
 		return refused
 	}
