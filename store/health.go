@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -21,7 +22,8 @@ func (v *View) Faults(ctx context.Context) (faults []string, err error) {
 		var text string
 		err := rows.Scan(&text)
 		if text != "ok" {
-			faults = append(faults, strings.Split(strings.TrimSpace(text), "\n")...)
+			found := strings.Split(strings.TrimSpace(text), "\n")
+			faults = append(faults, slices.DeleteFunc(found, func(line string) bool { return strings.HasPrefix(line, "*** ") })...) // a heading
 		}
 		return err
 	})

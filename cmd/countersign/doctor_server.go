@@ -173,6 +173,8 @@ func (p *probe) diagnoseGate(ctx context.Context, d *diagnosis, list []*tools.To
 		Error policy.Code `json:"error"`
 	}
 	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		d.fail(name, fmt.Sprintf("no answer within %s: another process is writing, or this machine is very busy", answersWithin), "try again")
 	case err != nil:
 		d.fail(name, err.Error(), "")
 	case !answer.IsError:

@@ -275,6 +275,9 @@ func TestBusyDatabase(t *testing.T) {
 		t.Errorf("reading: %+v", r)
 	}
 	refused(t, run(t, program(t, "countersign", env, "approvals", "approve", "AP-1", "--yes")), path, "another process holds this database")
+	if r := run(t, program(t, "countersign", env, "doctor")); r.code != 1 || !strings.Contains(r.stdout, "another process is writing") {
+		t.Errorf("doctor: %+v", r)
+	}
 	if _, err := db.Exec("rollback"); err != nil {
 		t.Fatal(err)
 	}
