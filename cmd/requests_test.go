@@ -46,6 +46,12 @@ func wiredWith(t *testing.T, path string, env []string, args ...string) *wire {
 	t.Helper()
 	cmd := program(t, "countersign-mcp", append(env, "COUNTERSIGN_DB="+path, "COUNTERSIGN_TOKEN="+agentToken),
 		append([]string{"--toolsets", "support,human"}, args...)...)
+	return wiredTo(t, cmd)
+}
+
+// wiredTo starts a command that is the server.
+func wiredTo(t *testing.T, cmd *exec.Cmd) *wire {
+	t.Helper()
 	w := &wire{t: t, cmd: cmd, lines: make(chan string, 1000), out: new(logged), log: new(logged)}
 	cmd.Stderr = w.log
 	out, err := cmd.StdoutPipe()
@@ -397,6 +403,7 @@ func TestEnvFileOnAFullDisk(t *testing.T) {
 	if got := w.answer(2); !strings.Contains(got, `env_file_unavailable`) || !strings.Contains(got, "the disk is full") {
 		t.Error(got)
 	}
+	(&session{t: t, log: w.log}).says("secrets can't be put into .env: the disk is full")
 	if text, err := os.ReadFile(env); err != nil || string(text) != "A=1\n" {
 		t.Errorf("%q, %v", text, err)
 	}
@@ -408,5 +415,101 @@ func TestEnvFileOnAFullDisk(t *testing.T) {
 	w.hangUp()
 	if text, err := os.ReadFile(env); err != nil || string(text) != "A=1\nCARRIER_KEY=key-12345678\n" {
 		t.Errorf("%q, %v", text, err)
+	}
+}
+
+// A limit on the size of files is named to the agent, and in the log.
+func TestEnvFileAboveTheLimit(t *testing.T) {
+	path, env := shop(t), filepath.Join(t.TempDir(), ".env")
+	before := strings.Repeat("# "+strings.Repeat("x", 1000)+"\n", 8500)
+	if err := os.WriteFile(env, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := program(t, "countersign-mcp", []string{"COUNTERSIGN_DB=" + path, "COUNTERSIGN_TOKEN=" + agentToken}, "--toolsets", "human", "--env-file", env)
+	shell := exec.Command("sh", append([]string{"-c", `ulimit -f 8000; exec "$0" "$@"`}, cmd.Args...)...) // blocks of 512 or of 1024 bytes
+	shell.Env = cmd.Env
+	w := wiredTo(t, shell)
+	w.asks(1, "request_human", keyForm(0))
+	id := requestID.FindString(w.answer(1))
+	if code, out := operates(t, path, "key-12345678", "requests", "answer", id, "--set", "CARRIER_KEY=-", "--yes"); code != 0 {
+		t.Fatal(out)
+	}
+	w.asks(2, "check_request", `{"request_id":"`+id+`"}`)
+	const reason = "can't be put into .env: it would become larger than a file of this server may be"
+	if got := w.answer(2); !strings.Contains(got, `env_file_unavailable`) || !strings.Contains(got, reason) {
+		t.Error(got)
+	}
+	(&session{t: t, log: w.log}).says(reason)
+	w.hangUp()
+	if log := w.log.String(); strings.Contains(log, "12345678") || strings.Contains(log, env) {
+		t.Errorf("the log tells too much: %s", log)
+	}
+	entries, err := os.ReadDir(filepath.Dir(env))
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+	if text, err := os.ReadFile(env); err != nil || string(text) != before {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+}
+
+// Killed while it writes a secret, a server leaves that nowhere but in the .env
+// file once the next one has started.
+func TestKilledWhileCollecting(t *testing.T) {
+	path, folder := shop(t), t.TempDir()
+	env := filepath.Join(folder, ".env")
+	much := strings.Repeat("# "+strings.Repeat("x", 1000)+"\n", 4000) // to write it takes a while
+	if err := os.WriteFile(env, []byte(much), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	drafts := func() (found []string) {
+		t.Helper()
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, entry := range entries {
+			if name := entry.Name(); name != ".env" && name != ".env.lock" {
+				found = append(found, name)
+			}
+		}
+		return found
+	}
+	id := ""
+	for try := 0; len(drafts()) == 0; try++ {
+		if try == 50 {
+			t.Fatal("no kill came while it wrote")
+		}
+		w := wired(t, path, "--env-file", env)
+		w.asks(1, "request_human", keyForm(0))
+		id = requestID.FindString(w.answer(1))
+		if code, out := operates(t, path, "key-12345678", "requests", "answer", id, "--set", "CARRIER_KEY=-", "--yes"); code != 0 {
+			t.Fatal(out)
+		}
+		w.asks(2, "check_request", `{"request_id":"`+id+`"}`)
+		for end := time.Now().Add(10 * time.Second); len(drafts()) == 0 && len(w.lines) == 0 && time.Now().Before(end); {
+			continue // until there is a draft, or it was over too soon
+		}
+		if err := w.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for range w.lines {
+		}
+		_ = w.cmd.Wait() // it was killed
+	}
+	w := wired(t, path, "--env-file", env)
+	if left := drafts(); len(left) > 0 {
+		t.Errorf("left beside it: %q", left)
+	}
+	w.asks(2, "check_request", `{"request_id":"`+id+`"}`)
+	if got := w.answer(2); !strings.Contains(got, `"status":"answered"`) {
+		t.Error(got)
+	}
+	w.hangUp()
+	if text, err := os.ReadFile(env); err != nil || string(text) != much+"CARRIER_KEY=key-12345678\n" {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if left := drafts(); len(left) > 0 {
+		t.Errorf("left beside it: %q", left)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"countersign/approvals"
@@ -218,32 +217,6 @@ func (s *Scope) writtenSince(a store.Approval, place string) (map[string]bool, e
 		}
 	}
 	return names, err
-}
-
-// unwritten says why a .env file wasn't written, in no words of the system.
-func unwritten(name string, err error) *refusal {
-	reason := "it can't be written"
-	for cause, text := range map[error]string{
-		envfile.ErrLink:   "it is a symbolic link, which this server follows only with --env-file-follow",
-		envfile.ErrNoFile: "it is no regular file",
-		envfile.ErrBusy:   "another program is writing it",
-		envfile.ErrOwn:    "it is one of Countersign's own files",
-		envfile.ErrNoText: "it isn't a .env file",
-		envfile.ErrUnread: "for what else stands in it, they would not be read back",
-		syscall.ENOSPC:    "the disk is full",
-	} {
-		if errors.Is(err, cause) {
-			reason = text
-		}
-	}
-	var open *envfile.OpenQuoteError
-	if errors.As(err, &open) {
-		reason = "its " + open.Error()
-	}
-	return &refusal{
-		outcome: audit.Failed, code: policy.EnvFileUnavailable,
-		message: fmt.Sprintf("A human has answered, but the secrets can't be put into %s: %s. The answer is kept. Have whoever runs this server mend that, then call check_request again.", Visible(name), reason),
-	}
 }
 
 // answered is what the agent gets of an answer. Of a secret it gets where that

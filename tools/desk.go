@@ -77,7 +77,7 @@ func (d *Desk) take(ctx context.Context, c *call) Result {
 	if !res.IsError && c.tool.follow != nil {
 		next := d.followUp(ctx, c, res.answer)
 		switched := next.Code == policy.NoCustomer || next.Code == policy.NotFound // while it waited
-		if next.fault == nil && !switched {
+		if (next.fault == nil || next.Code == policy.EnvFileUnavailable) && !switched {
 			return next
 		}
 	}

@@ -299,7 +299,10 @@ func TestSecretThatCantBeWritten(t *testing.T) {
 	s.desk.EnvFile = nil
 	equal(t, "env_file_unavailable", a.checked("RQ-0001"))
 	s.desk.EnvFile = &envfile.File{Path: filepath.Join(path, "no", ".env")}
-	equal(t, "env_file_unavailable", a.checked("RQ-0001"))
+	var faults []string
+	s.desk.Faulted = func(action string, fault error) { faults = append(faults, action+": "+fault.Error()) }
+	equal(t, true, strings.Contains(pick(t, a.check("RQ-0001", 0), "message"), "can't be put into .env: its folder isn't there. The answer is kept."))
+	equal(t, []string{"check_request: secrets can't be put into .env: its folder isn't there: it can't be written: no such file or directory"}, faults)
 
 	fresh := s.withEnv()
 	// Nor is it lost where the row can't be written after the file was.
@@ -580,6 +583,28 @@ func TestWaiting(t *testing.T) {
 	}
 	s.answers("RQ-0001", code6)
 	equal(t, "answered map[CODE:123456]", pick(t, <-answers, "status answer"))
+}
+
+// Who waits for a secret that can't be written hears of it, and not that nobody
+// has answered.
+func TestWaitingForWhatCantBeWritten(t *testing.T) {
+	s := open(t)
+	s.desk.EnvFile = &envfile.File{Path: filepath.Join(t.TempDir(), "no", ".env")}
+	a := s.staff("agent")
+	begun := make(chan struct{})
+	a.caller.Progress = func(time.Duration, time.Duration) {
+		select {
+		case begun <- struct{}{}:
+		default:
+		}
+	}
+	answers := make(chan tools.Result)
+	form := secretForm()
+	form["timeout_seconds"] = 40
+	go func() { answers <- a.ask(form) }()
+	<-begun
+	s.answers("RQ-0001", map[string]string{"API_KEY": mark})
+	equal(t, "env_file_unavailable", pick(t, <-answers, "error"))
 }
 
 // A wait ends with the session, with the call, and with the caller's rights.

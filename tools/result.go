@@ -31,7 +31,8 @@ type refusal struct {
 	code    policy.Code
 	message string
 	facts   []fact
-	gate    bool // refused before the arguments were looked at
+	gate    bool  // refused before the arguments were looked at
+	fault   error // what whoever runs the server has to mend, for the log alone
 }
 
 // fact is one more field of a refusal's JSON.
@@ -104,7 +105,7 @@ func failed(err error) Result {
 	var readable *refusal
 	switch {
 	case errors.As(err, &readable):
-		r = readable
+		r, fault = readable, readable.fault
 	case errors.Is(err, store.ErrNotFound):
 		r.code = policy.NotFound
 		r.message = "This customer has nothing of that id. Check it with the customer, or see lookup_customer for what they have."

@@ -9,10 +9,23 @@ import (
 	"sync"
 )
 
-// assignment is the start of a line that sets a variable: up to its value.
-var assignment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[ \t\x{feff}]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*=[ \t]*`)
-})
+// A syntax says which lines set a variable: it matches their start, up to the value.
+type syntax func() *regexp.Regexp
+
+const beforeSign, afterSign = `^[ \t\x{feff}]*(export[ \t]+)?([A-Za-z_][A-Za-z0-9_.-]*)[ \t]*`, `[ \t]*`
+
+var (
+	// withColon is how dotenv for Node and Go read: "KEY: value" sets KEY too.
+	withColon syntax = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(beforeSign + `[=:]` + afterSign) })
+	// equalsOnly is how all others read.
+	equalsOnly syntax = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(beforeSign + `=` + afterSign) })
+
+	// joined ends with a line to which some reader joins the next one: a shell
+	// where a backslash ends it, dotenv for Node where a colon does.
+	joined = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?:\\|(?:^|\n)[ \t\x{feff}]*(?:export[ \t]+)?[A-Za-z0-9_.-]+:)\r?\n$`)
+	})
+)
 
 // ErrUnread means that a variable would not be read back as it was written, for
 // what else stands in the file.
@@ -30,50 +43,66 @@ func (e *OpenQuoteError) Unwrap() error { return ErrUnread }
 
 // Set returns the text of a .env file with a variable set. Its last assignment
 // is replaced where there is one, since that is the one that readers take; else
-// a line is added. All other lines, comments and line ends stay. The error is
-// [ErrUnquotable], or [ErrUnread] where the text wouldn't give the value back.
+// a line is added. The line is one that a shell reads too. All other lines,
+// comments and line ends stay. The error is [ErrUnquotable], or [ErrUnread] where
+// the text wouldn't give the value back.
 func Set(text, name, value string) (string, error) {
 	written, err := quote(value)
 	if err != nil {
 		return "", err
 	}
-	for a := range assignments(text) {
-		if a.open && a.name != name {
-			return "", &OpenQuoteError{Line: 1 + strings.Count(text[:a.start], "\n")}
+	after := put(text, name, written)
+	for _, read := range []syntax{withColon, equalsOnly} {
+		for a := range assignments(text, read) {
+			if a.open && a.name != name {
+				return "", &OpenQuoteError{Line: 1 + strings.Count(text[:a.start], "\n")}
+			}
 		}
 	}
-	after := put(text, name, written)
 	if got, found := Get(after, name); !found || got != value {
 		return "", ErrUnread
 	}
 	return after, nil
 }
 
-// put puts a written value in place of the variable's last one, or adds a line.
+// put puts a line with a written value in place of the variable's last one, or
+// adds it.
 func put(text, name, written string) string {
-	if a, found := last(text, name); found {
-		if strings.HasPrefix(text[a.end:], "#") {
-			written += " " // else the comment would be a part of the value
-		}
-		return text[:a.start] + written + text[a.end:]
-	}
 	lineEnd := "\n"
 	if first := strings.IndexByte(text, '\n'); first > 0 && text[first-1] == '\r' {
 		lineEnd = "\r\n"
 	}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		text += lineEnd
+	before, after := text, lineEnd
+	assignment := name + "=" + written
+	if a, found := last(text, name, withColon); found {
+		before, after = text[:a.line], text[a.end:]
+		if a.export {
+			assignment = "export " + assignment
+		}
+		if strings.HasPrefix(after, "#") {
+			after = " " + after // else the comment would be a part of the value
+		}
+	} else if text != "" && !strings.HasSuffix(text, "\n") {
+		before += lineEnd
 	}
-	if strings.HasSuffix(text, "\\"+lineEnd) {
-		text += lineEnd // a shell joins the next line to one that ends so
+	if joined().MatchString(before) {
+		before += lineEnd
 	}
-	return text + name + "=" + written + lineEnd
+	return before + assignment + after
 }
 
 // Get returns the value that a text gives a variable for every reader, where
 // that needs no escapes: [Set] writes none.
 func Get(text, name string) (value string, found bool) {
-	a, found := last(text, name)
+	value, found = get(text, name, withColon)
+	if other, too := get(text, name, equalsOnly); !too || other != value {
+		return "", false
+	}
+	return value, found
+}
+
+func get(text, name string, read syntax) (value string, found bool) {
+	a, found := last(text, name, read)
 	if !found || a.open {
 		return "", false
 	}
@@ -88,17 +117,18 @@ func Get(text, name string) (value string, found bool) {
 	return value[1 : len(value)-1], true
 }
 
-// assigned is where an assignment's value stands. One that is open begins with a
-// quote that nothing closes, and ends with its line.
+// assigned is where an assignment's line starts, and where its value stands. One
+// that is open begins with a quote that nothing closes, and ends with its line.
 type assigned struct {
-	name       string
-	start, end int
-	open       bool
+	name             string
+	export           bool
+	line, start, end int
+	open             bool
 }
 
 // last finds a variable's last assignment.
-func last(text, name string) (found assigned, ok bool) {
-	for a := range assignments(text) {
+func last(text, name string, read syntax) (found assigned, ok bool) {
+	for a := range assignments(text, read) {
 		if a.name == name {
 			found, ok = a, true
 		}
@@ -107,12 +137,12 @@ func last(text, name string) (found assigned, ok bool) {
 }
 
 // assignments goes through those of a text in their order.
-func assignments(text string) iter.Seq[assigned] {
+func assignments(text string, read syntax) iter.Seq[assigned] {
 	return func(yield func(assigned) bool) {
 		for at := 0; at < len(text); {
 			next := lineAfter(text, at)
-			if match := assignment().FindStringSubmatch(text[at:next]); match != nil {
-				a := assigned{name: match[1], start: at + len(match[0])}
+			if match := read().FindStringSubmatch(text[at:next]); match != nil {
+				a := assigned{name: match[2], export: match[1] != "", line: at, start: at + len(match[0])}
 				a.end, a.open = endOfValue(text, a.start)
 				if !yield(a) {
 					return

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +39,14 @@ func TestSet(t *testing.T) {
 		"quoted, comment":    {"KEY=\"o # ld\" # why\n", "KEY=v # why\n"},
 		"empty":              {"KEY=\nB=2\n", "KEY=v\nB=2\n"},
 		"empty, comment":     {"KEY=# why\n", "KEY=v # why\n"},
-		"export and blanks":  {"  export KEY = old\n", "  export KEY = v\n"},
+		"as a shell reads":   {"KEY = old\n", "KEY=v\n"},
+		"export and blanks":  {"  export \t KEY= old # why\n  B = 2\n", "export KEY=v # why\n  B = 2\n"},
+		"after a colon":      {"KEY: old # why\nB: 2\n", "KEY=v # why\nB: 2\n"},
+		"a colon counts":     {"KEY=1\nexport KEY :old\n#KEY: 2\n", "KEY=1\nexport KEY=v\n#KEY: 2\n"},
+		"a colon, quoted":    {"KEY: \"o\nKEY=no\nld\"\r\n", "KEY=v\r\n"},
+		"a colon, no value":  {"KEY:\nB=2\n", "KEY=v\nB=2\n"},
+		"after such a one":   {"B:\n", "B:\n\nKEY=v\n"},
+		"between such ones":  {"  B:\r\nKEY=old\r\nC:\r\n", "  B:\r\n\r\nKEY=v\r\nC:\r\n"},
 		"several lines":      {"KEY='a\nb\nKEY=no\n' \nB=2\n", "KEY=v \nB=2\n"},
 		"inside another":     {"A=\"\nKEY=no\n\"\n", "A=\"\nKEY=no\n\"\nKEY=v\n"},
 		"escaped quote":      {"A=\"x\\\"\nKEY=no\n\"\nKEY=old\n", "A=\"x\\\"\nKEY=no\n\"\nKEY=v\n"},
@@ -47,7 +55,8 @@ func TestSet(t *testing.T) {
 		"the last counts":    {"KEY=1\nKEY=2\n", "KEY=1\nKEY=v\n"},
 		"its own left open":  {"KEY='oops\nB=2\n", "KEY=v\nB=2\n"},
 		"a line goes on":     {"A=C:\\new\\\n", "A=C:\\new\\\n\nKEY=v\n"},
-		"a byte order mark":  {"\ufeffKEY=old\n", "\ufeffKEY=v\n"},
+		"it goes on to it":   {"A=C:\\new\\\nKEY=old\n", "A=C:\\new\\\n\nKEY=v\n"},
+		"a byte order mark":  {"\ufeffKEY=old\n", "KEY=v\n"},
 		"what isn't UTF-8":   {"A=\xff\nKEY=old\n", "A=\xff\nKEY=v\n"},
 		"a line of no sense": {"%%%\n= =\nKEY\n", "%%%\n= =\nKEY\nKEY=v\n"},
 	} {
@@ -66,6 +75,8 @@ func TestSetWhatWouldNotBeRead(t *testing.T) {
 		"KEY=old\nA=`o":                  "line 2 has a quote that nothing closes",
 		"A='ends\\'\n":                   "line 1 has a quote that nothing closes",
 		"KEY='old'more\n":                "what is written to it would not be read back",
+		"B: 'open\n":                     "line 1 has a quote that nothing closes",
+		"KEY=old\nB: \"x\nKEY=y\n\"\n":   "what is written to it would not be read back",
 	} {
 		for _, value := range []string{"v", "with blank", "it's"} {
 			got, err := envfile.Set(before, "KEY", value)
@@ -119,6 +130,7 @@ func TestReadersReadItBack(t *testing.T) {
 	tried := 0
 	for reader, command := range readers {
 		t.Run(reader, func(t *testing.T) {
+			command := slices.Clone(command)
 			for i, arg := range command {
 				command[i] = strings.Replace(arg, "%s", file(t, values), 1)
 			}
@@ -148,6 +160,48 @@ func TestReadersReadItBack(t *testing.T) {
 	}
 }
 
+// Whatever form a variable's line had, its readers read the new value.
+func TestReadersReadWhatWasReplaced(t *testing.T) {
+	const value = "new one"
+	path := filepath.Join(t.TempDir(), ".env")
+	var text []byte
+	var variables []envfile.Variable
+	for i, form := range []string{"%s=old", "%s = old", "%s: old", "%s=1\n%[1]s: old # why", "export  %s= old", "  export\t%s : 'o\nld'",
+		"%s:", "%s:old", "%s=1\n%[1]s:\n", "C=\\\n%s=old"} {
+		variables = append(variables, envfile.Variable{Name: fmt.Sprintf("K%d", i), Value: value})
+		text = append(fmt.Appendf(text, form, variables[i].Name), '\n')
+	}
+	if err := errors.Join(os.WriteFile(path, text, 0o600), (envfile.File{Path: path}).Put(variables)); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range readers {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command(command[0])
+			for _, arg := range command[1:] {
+				cmd.Args = append(cmd.Args, strings.Replace(arg, "%s", path, 1))
+			}
+			var said strings.Builder
+			cmd.Stderr = &said
+			out, err := cmd.Output()
+			if err != nil && !strings.Contains(said.String(), "new") {
+				t.Skipf("this machine lacks it: %v: %.200s", err, said.String())
+			}
+			var got map[string]string
+			if err := json.Unmarshal(out, &got); err != nil {
+				t.Fatalf("%v: %s%s", err, out, said.String())
+			}
+			for _, v := range variables {
+				if got[v.Name] != value {
+					t.Errorf("%s is read as %q", v.Name, got[v.Name])
+				}
+			}
+			if strings.Contains(said.String(), "new") {
+				t.Errorf("it tells the secret: %s", said.String())
+			}
+		})
+	}
+}
+
 func TestUnquotable(t *testing.T) {
 	for _, value := range unquotable {
 		if err := envfile.Check(value); !errors.Is(err, envfile.ErrUnquotable) || strings.Contains(err.Error(), value) {
@@ -165,6 +219,7 @@ func TestUnquotable(t *testing.T) {
 func FuzzSet(f *testing.F) {
 	for _, value := range values {
 		f.Add("A=1\nB=2 # x\n", value, value)
+		f.Add("B:\n KEY : 1\\\nexport KEY= 2 #x\n", value, value)
 	}
 	f.Fuzz(func(t *testing.T, text, first, second string) {
 		if strings.ContainsAny(text, "'\"`") {

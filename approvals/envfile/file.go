@@ -36,8 +36,9 @@ type File struct {
 func (f File) Name() string { return filepath.Base(f.Path) }
 
 // Put sets variables in the file, all or none of them. A reader finds the old
-// file or the new one, never a part; the new one is for its owner alone (0600).
-// Writers wait for each other. The error is one of [ErrLink], [ErrNoFile],
+// file or the new one, never a part; the new one is for its owner alone (0600),
+// who stays the same where this process may see to that. Writers wait for each
+// other, and remove the draft of one that was killed. The error is one of [ErrLink], [ErrNoFile],
 // [ErrBusy], [ErrWrite], [ErrOwn], [ErrNoText], [ErrUnread] and [ErrUnquotable],
 // without what the variables hold.
 func (f File) Put(variables []Variable) error {
@@ -45,13 +46,15 @@ func (f File) Put(variables []Variable) error {
 	if err != nil {
 		return err
 	}
-	leave, err := lock(path + ".lock")
+	leave, err := lock(path, waitFor)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	if path, err = f.target(); err != nil { // again: it may have been changed meanwhile
+	if now, err := f.target(); err != nil { // again: it may have been changed meanwhile
 		return err
+	} else if now != path {
+		return ErrBusy // the lock is another file's
 	}
 	old, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -181,34 +184,6 @@ func startOf(path string) ([]byte, error) {
 func isText(content []byte) bool {
 	first, _, _ := bytes.Cut(content, []byte("\n"))
 	return bytes.IndexByte(content, 0) < 0 && !control().Match(bytes.TrimRight(first, "\r"))
-}
-
-// replace puts a file of this text in place of the one at path.
-func replace(path, text string) error {
-	draft, err := os.CreateTemp(filepath.Dir(path), ".env-*") // mode 0600
-	if err != nil {
-		return failed(err)
-	}
-	defer os.Remove(draft.Name()) // it is gone by then if all went well
-	_, err = draft.WriteString(text)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return failed(err)
-	}
-	if err := os.Rename(draft.Name(), path); err != nil {
-		return failed(err)
-	}
-	return syncFolder(filepath.Dir(path))
-}
-
-// syncFolder makes the new name of a file last: the answer is erased elsewhere
-// once this has returned.
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return failed(err)
-	}
-	_ = folder.Sync() // some systems can't sync a folder
-	return failed(folder.Close())
 }
 
 // failed is ErrWrite with the system's reason, without the path.

@@ -74,6 +74,11 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	if err := warnOfAge(ctx, db, stderr); err != nil {
 		return err
 	}
+	if opts.envFile != nil {
+		if err := opts.envFile.Sweep(); err != nil {
+			fmt.Fprintf(stderr, "countersign-mcp: --env-file: a draft with secrets, which a killed server left beside %s, can't be removed: %v\n", opts.envFile.Name(), err)
+		}
+	}
 	desk := tools.NewDesk(db, rules, opts.tools)
 	desk.EnvFile = opts.envFile
 	log := newLineLog(stderr)

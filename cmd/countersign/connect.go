@@ -28,6 +28,7 @@ type connection struct {
 	customer string
 	toolsets string
 	envFile  string // absolute, once it is checked
+	draft    string // what is written before it becomes the .env file
 	follow   bool   // whether that may be a symbolic link
 	dry      bool   // show what would be written, and write nothing
 }
@@ -113,7 +114,7 @@ func (a *app) checkServer(c *connection) error {
 		fmt.Fprintln(a.err, "countersign: --env-file does nothing without the tools that ask for secrets; add --toolsets support,human")
 	}
 	if file != nil {
-		c.envFile = file.Path
+		c.envFile, c.draft = file.Path, file.Draft()
 	}
 	return nil
 }
@@ -216,7 +217,7 @@ func (a *app) planConnection(c connection, server clientconfig.Server, db string
 	if err != nil {
 		return nil, err
 	}
-	rules, err := clientconfig.Deny(settings, clientconfig.DenyRules(db, setup.CredentialPath(a.env), c.envFile))
+	rules, err := clientconfig.Deny(settings, clientconfig.DenyRules(db, setup.CredentialPath(a.env), c.envFile, c.draft))
 	return []clientconfig.Change{rules, entry}, err // the rules first: they hold before there is a server
 }
 

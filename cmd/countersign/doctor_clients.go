@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -46,6 +47,31 @@ func (a *app) diagnoseClients(ctx context.Context, d *diagnosis, path string) {
 			d.ok("client", fmt.Sprintf("%s in %s starts; its agent is %s (%s), and %s%s", entry.Name, entry.File, agent.Name, agent.Role, session.serves(agent), session.beside()))
 		}
 	}
+}
+
+// drafts are the files that become the .env files which this shell and the user's
+// clients name for a database, once they are whole. The servers that were started
+// for this diagnosis have removed what they could.
+func (a *app) drafts(path string) (drafts []string) {
+	files := []string{a.env("COUNTERSIGN_ENV_FILE")}
+	place := clientconfig.Place{System: runtime.GOOS, Env: a.env}
+	entries, _ := place.Entries() // diagnoseClients tells of what can't be read
+	for _, entry := range entries {
+		session := a.sessionOf(entry.Server)
+		if on, err := session.Path(); err == nil && on == path {
+			files = append(files, session.envFile)
+		}
+	}
+	for _, given := range files {
+		file, err := a.settings.EnvFile(given, true)
+		if err != nil || file == nil {
+			continue // none, or one that no server writes
+		}
+		if draft := file.Draft(); !slices.Contains(drafts, draft) {
+			drafts = append(drafts, draft)
+		}
+	}
+	return drafts
 }
 
 // session is what a client's entry tells the server.

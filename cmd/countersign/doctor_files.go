@@ -24,7 +24,7 @@ func (a *app) diagnoseFiles(d *diagnosis, path string) {
 	a.diagnoseModes(d, path)
 	diagnoseSpace(d, path)
 	diagnoseHolders(d, info)
-	diagnoseLeftovers(d, filepath.Dir(path))
+	diagnoseLeftovers(d, filepath.Dir(path), a.drafts(path))
 }
 
 // diagnoseModes looks for files that others may read, and for a folder in which
@@ -142,16 +142,22 @@ func hasOpen(process string, file fs.FileInfo) (bool, error) {
 	return false, err
 }
 
-// diagnoseLeftovers looks for what a killed init or backup left. What is younger
-// may still be somebody's work.
-func diagnoseLeftovers(d *diagnosis, folder string) {
-	const name, age = "leftovers", time.Hour
+// diagnoseLeftovers looks for what a killed init, backup or server left. What is
+// younger may still be somebody's work.
+func diagnoseLeftovers(d *diagnosis, folder string, drafts []string) {
+	const name, age, draftAge = "leftovers", time.Hour, time.Minute
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		d.warn(name, err.Error(), "")
 		return
 	}
 	found := false
+	for _, draft := range drafts {
+		if info, err := os.Lstat(draft); err == nil && time.Since(info.ModTime()) > draftAge {
+			found = true
+			d.warn(name, draft+" was left by a killed server, with secrets in it", remedy("rm", draft))
+		}
+	}
 	for _, entry := range entries {
 		if !strings.HasPrefix(entry.Name(), ".countersign-") {
 			continue
@@ -163,6 +169,6 @@ func diagnoseLeftovers(d *diagnosis, folder string) {
 		}
 	}
 	if !found {
-		d.ok(name, "none of a killed init or backup")
+		d.ok(name, "none of a killed init, backup or server")
 	}
 }
