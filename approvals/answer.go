@@ -140,7 +140,7 @@ func (f Field) Read(text string) (value any, err error) {
 		}
 		return refuse("must be one of: %s", f.quotedOptions())
 	}
-	if strings.ContainsFunc(text, func(r rune) bool { return isControl(r) && r != '\n' && r != '\t' }) {
+	if strings.ContainsFunc(text, unenterable) {
 		return refuse("holds a control character")
 	}
 	if f.Pattern != "" {

@@ -113,7 +113,7 @@ func (f Field) problems() (problems []policy.Problem) {
 	}
 	if f.Type != String && f.Type != Secret {
 		add("pattern", "is for a string or secret alone")
-	} else if problem := patternProblem(f.Pattern); problem != "" {
+	} else if problem := patternProblem(f.Pattern, f.Required); problem != "" {
 		add("pattern", problem)
 	}
 	return problems
@@ -157,36 +157,25 @@ func optionProblem(options []string) string {
 	return ""
 }
 
-func patternProblem(pattern string) string {
+func patternProblem(pattern string, required bool) string {
 	if len(pattern) > mostPattern {
 		return fmt.Sprintf("must have at most %d bytes", mostPattern)
 	}
 	if _, err := whole(pattern); err != nil {
 		return "is not a regular expression of RE2 syntax (no lookaround, no backreferences), or a too large one"
 	}
-	parsed, err := syntax.Parse(pattern, syntax.Perl)
-	if err != nil || impossible(parsed) {
-		return "matches nothing"
+	if _, err := syntax.Parse(pattern, syntax.Perl); err != nil || !fillable(pattern, !required) {
+		return "matches nothing that could be entered"
 	}
 	return ""
 }
 
-// impossible reports whether an expression can't match anything.
-func impossible(e *syntax.Regexp) bool {
-	switch e.Op {
-	case syntax.OpNoMatch:
-		return true
-	case syntax.OpCharClass:
-		return len(e.Rune) == 0
-	case syntax.OpConcat, syntax.OpCapture, syntax.OpPlus:
-		return slices.ContainsFunc(e.Sub, impossible)
-	case syntax.OpAlternate:
-		return !slices.ContainsFunc(e.Sub, func(sub *syntax.Regexp) bool { return !impossible(sub) })
-	}
-	return false
-}
-
 // whole compiles a pattern that has to match all of a value.
-func whole(pattern string) (*regexp.Regexp, error) { return regexp.Compile(`\A(?:` + pattern + `)\z`) }
+func whole(pattern string) (*regexp.Regexp, error) { return regexp.Compile(anchored(pattern)) }
+
+func anchored(pattern string) string { return `\A(?:` + pattern + `)\z` }
+
+// unenterable reports what an answer may not have in it.
+func unenterable(r rune) bool { return isControl(r) && r != '\n' && r != '\t' }
 
 func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }

@@ -24,7 +24,7 @@ func TestFormCheck(t *testing.T) {
 		"options must each have 1 to 200 visible characters, without blanks around them":            {Name: "a", Type: approvals.Choice, Options: []string{" "}},
 		"pattern is for a string or secret alone":                                                   {Name: "a", Type: approvals.Number, Pattern: "1"},
 		"pattern must have at most 300 bytes":                                                       {Name: "a", Type: approvals.String, Pattern: strings.Repeat("x", 301)},
-		"pattern matches nothing":                                                                   {Name: "a", Type: approvals.String, Pattern: `a([^\x00-\x{10FFFF}])+`},
+		"pattern matches nothing that could be entered":                                             {Name: "a", Type: approvals.String, Pattern: `a([^\x00-\x{10FFFF}])+`},
 		"pattern is not a regular expression of RE2 syntax (no lookaround, no backreferences), or a too large one": {
 			Name: "a", Type: approvals.Secret, Pattern: `(a{1000}){1000}`},
 	} {
@@ -118,6 +118,26 @@ func TestFormBounds(t *testing.T) {
 		}
 		if got := strings.Join(at, " "); got != c.at {
 			t.Errorf("%s: problems at %q, want %q", name, got, c.at)
+		}
+	}
+}
+
+// A pattern that nothing which may be entered matches is told when the form is
+// filed, whatever keeps it from matching; the others are taken.
+func TestPatternThatNothingMatches(t *testing.T) {
+	for pattern, want := range map[string]string{
+		`a$b`: "none", `a^b`: "none", `a\bb`: "none", `a\B-`: "none", `\ba\Bb\b\B`: "none", `a\zb|c\Ad`: "none", `(?m)a$b`: "none", `(?m)a$.`: "none",
+		`(?m)a$(.|-)b`: "none", `^-\b-$`: "none", `\x07`: "none", `[\x00-\x08]+`: "none", `[[:word:]]\b\d`: "none", `(a$b)+`: "none", `\b`: "none", `-?\b`: "none",
+		`^$`: "empty", `(a$b)*`: "empty", `\B`: "empty", ``: "any",
+		`^a$`: "any", `a$|b`: "any", `(?m)a$\nb`: "any", `(?ms)a$.b`: "any", `(?m)a$[^b]`: "any", `a\b-`: "any", `a\Bb`: "any", `-\B-`: "any", `\bk\b`: "any",
+		`(?i)-\Bk`: "any", `(?i)a\bk`: "any", `a\b[^\x00-\x7f]`: "any", `a\b[\x80-\x{a0}]`: "any", `[\x00-\t]`: "any", `(^a|b$)c`: "any", `(^|a)b`: "any", `x*`: "any",
+		`[^x]\b\d{6}`: "any", `(?s).\n.`: "any", `é\bé`: "none", `é\b`: "none", `a\bé`: "any",
+	} {
+		for _, required := range []bool{true, false} {
+			problems := approvals.Form{Fields: []approvals.Field{{Name: "a", Type: approvals.String, Pattern: pattern, Required: required}}}.Check()
+			if taken := want == "any" || want == "empty" && !required; taken != (len(problems) == 0) {
+				t.Errorf("%q matches %s; required %v: %v", pattern, want, required, problems)
+			}
 		}
 	}
 }

@@ -332,6 +332,9 @@ func TestProgress(t *testing.T) {
 	if len(told) < 2 {
 		t.Errorf("told %d times: %s", len(told), w.out)
 	}
+	if n := len(regexp.MustCompile(`"progress":\d+(\.\d{1,3})?[,}]`).FindAllString(w.out.String(), -1)); n != len(told) {
+		t.Errorf("%d of %d times told by seconds of three decimals: %s", n, len(told), w.out)
+	}
 	before := len(w.out.String())
 	w.send(`{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"request_human","arguments":` + keyForm(2) + "}}\n")
 	w.answer(8)

@@ -106,13 +106,13 @@ var scenes = map[string]scene{
 		},
 	},
 	"rotated": {
-		before: keyAnswered,
+		before: func(path string) error { return errors.Join(keyAnswered(path), noteKey(path)) },
 		work: func(path string, opts store.Options) error {
 			return errors.Join(rotate(path, opts), collectKey(path, store.Options{}))
 		},
 		counts: map[string]int{
-			"select count(*) from settings where name = 'key'":                               1,
-			"select count(*) > 0 from audit where outcome = 'ok' and action = 'keys rotate'": 1,
+			"select (select value from settings where name = 'key') <> (select value from settings where name = 'first key')": 1,
+			"select count(*) > 0 from audit where outcome = 'ok' and action = 'keys rotate'":                                  1,
 		},
 	},
 	"import": {
@@ -284,6 +284,14 @@ func keyForm(seconds int) string {
 // keyAnswered makes a shop in which a request for a secret was answered.
 func keyAnswered(path string) error {
 	return errors.Join(shopAt(path), succeed(path, store.Options{}, "request_human", keyForm(0)), answerKey(path, store.Options{}))
+}
+
+// noteKey keeps the name of the key that a rotation replaces.
+func noteKey(path string) error {
+	return queries(path, func(db *sql.DB) error {
+		_, err := db.Exec("insert into settings (name, value) select 'first key', value from settings where name = 'key'")
+		return err
+	})
 }
 
 // manage runs an operator's work on the oldest of what asked lists.

@@ -88,7 +88,10 @@ func buildDraft(path string, key []byte, opts Options, seed func(*Tx) error) (_ 
 		return "", err
 	}
 	err = db.Tx(context.Background(), func(tx *Tx) error {
-		if err := tx.applyMigrations(0); err != nil || seed == nil {
+		if err := tx.applyMigrations(0); err != nil {
+			return err
+		}
+		if err := tx.SetSetting(SettingKey, KeyName(key)); err != nil || seed == nil {
 			return err
 		}
 		return seed(tx)

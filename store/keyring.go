@@ -56,7 +56,7 @@ func (k *keyring) named(name string) ([]byte, error) {
 		}
 	}
 	if err != nil || KeyName(key) != name {
-		return nil, fmt.Errorf("its data is sealed under another key than the one in %s; put that back: %w", k.source(), ErrKey)
+		return nil, fmt.Errorf("it was made or last rotated with another key than the one in %s; put that other key back: %w", k.source(), ErrKey)
 	}
 	k.key = key
 	return key, nil

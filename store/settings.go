@@ -6,7 +6,7 @@ import "errors"
 const (
 	SettingDemo   = "demo"        // when the demo shop was seeded, in a demo database
 	SettingPolicy = "policy"      // the shop's policy file
-	SettingKey    = "key"         // the name of the installation's key, once it was rotated
+	SettingKey    = "key"         // the name of the installation's key
 	SettingSalt   = "erased_salt" // what the names of the erased are hashed with, once there is one
 )
 

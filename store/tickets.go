@@ -95,9 +95,11 @@ func (v *View) TicketsOfOrder(orderID string) ([]Ticket, error) {
 	return v.tickets("order_id = ? order by seq", orderID)
 }
 
-// OpenTickets returns a customer's open tickets, newest first, at most limit.
-func (v *View) OpenTickets(customer string, limit int) ([]Ticket, error) {
-	return v.tickets("customer = ? and state = 'open' order by seq desc limit ?", customer, limit)
+// TicketsOfCustomer returns a customer's open tickets and then those that were
+// closed since a moment, both newest first, at most limit.
+func (v *View) TicketsOfCustomer(customer string, since time.Time, limit int) ([]Ticket, error) {
+	return v.tickets(`customer = ? and (state = 'open' or closed_at > ?)
+		order by state = 'open' desc, seq desc limit ?`, customer, stamp(since), limit)
 }
 
 // LastTicket returns the customer's newest ticket about an order ("" for none)

@@ -131,11 +131,11 @@ func (s *Scope) open(a store.Approval) (answer approvals.Answer, err error) {
 	if err == nil {
 		text, err = approvals.Open(key, a.ID, string(a.Result))
 	}
-	if errors.Is(err, store.ErrKey) || errors.Is(err, approvals.ErrWrongKey) || errors.Is(err, approvals.ErrSeal) {
-		return answer, &refusal{
-			outcome: audit.Failed, code: policy.AnswerUnreadable,
-			message: "A human has answered, but this server can't open the answer: its key isn't the one that it was sealed under. Nothing is lost; the shop's operators must put the right key back.",
-		}
+	switch {
+	case errors.Is(err, store.ErrKey), errors.Is(err, approvals.ErrWrongKey):
+		return answer, unreadable("it was sealed under another key than this server's. It can be read once the shop's operators put that key back; if they no longer have it,")
+	case errors.Is(err, approvals.ErrSeal):
+		return answer, unreadable("it is damaged. Unless the shop's operators have a backup of it,")
 	}
 	if err == nil {
 		decoder := json.NewDecoder(strings.NewReader(string(text)))
@@ -146,6 +146,15 @@ func (s *Scope) open(a store.Approval) (answer approvals.Answer, err error) {
 		return answer, fmt.Errorf("answer of %s: %w", a.ID, err)
 	}
 	return answer, nil
+}
+
+// unreadable refuses to hand out an answer that can't be opened. why ends where
+// it says when to ask again.
+func unreadable(why string) *refusal {
+	return &refusal{
+		outcome: audit.Failed, code: policy.AnswerUnreadable,
+		message: "A human has answered, but this server can't open the answer: " + why + " ask again with request_human.",
+	}
 }
 
 // collect writes the secrets of an answer to the .env file and then keeps the

@@ -18,7 +18,7 @@ type CustomerAnswer struct {
 	Profile    Untrusted[Profile] `json:"profile"`
 	Orders     []OrderSummary     `json:"orders"`      // newest first
 	OrderCount int                `json:"order_count"` // all; get_order shows any of them by its number
-	Tickets    []TicketState      `json:"tickets"`     // open ones, newest first
+	Tickets    []TicketState      `json:"tickets"`     // open ones, then those closed in the last 7 days, newest first
 	Approvals  []ApprovalState    `json:"approvals"`   // waiting, or decided in the last 7 days
 	Omitted    int                `json:"tickets_and_approvals_omitted,omitempty"`
 	More       string             `json:"how_to_see_more,omitempty"` // where something is left out
@@ -67,10 +67,12 @@ type OrderSummary struct {
 // TicketState is how a ticket stands.
 type TicketState struct {
 	TicketID  string            `json:"ticket_id"`
+	State     string            `json:"state"` // open or closed
 	OrderID   string            `json:"order_id,omitempty"`
 	Category  string            `json:"category"`
 	Priority  string            `json:"priority"`
 	CreatedAt string            `json:"created_at"`
+	ClosedAt  string            `json:"closed_at,omitempty"`
 	Summary   Untrusted[string] `json:"summary"`
 	Replies   []TicketReply     `json:"replies"`
 }
@@ -84,21 +86,21 @@ type TicketReply struct {
 
 // What a customer's answer shows of long lists.
 const (
-	mostOrders        = 20
-	mostTickets       = 5
-	mostApprovals     = 8
-	mostReplies       = 3
-	mostCounted       = 100 // tickets, and approvals, that are counted where they are left out
-	mostProfile       = 250 // bytes of each field
-	mostSummary       = 300
-	mostReply         = 400
-	approvalsShownFor = 7 * 24 * time.Hour
+	mostOrders    = 20
+	mostTickets   = 5
+	mostApprovals = 8
+	mostReplies   = 3
+	mostCounted   = 100 // tickets, and approvals, that are counted where they are left out
+	mostProfile   = 250 // bytes of each field
+	mostSummary   = 300
+	mostReply     = 400
+	shownFor      = 7 * 24 * time.Hour // approvals once they are decided, tickets once they are closed
 )
 
 var lookupCustomer = define(spec[LookupCustomerArgs, CustomerAnswer]{
 	Name:  "lookup_customer",
 	Title: "Look up the customer",
-	Description: "Shows the customer of this conversation: profile and contact details, newest orders, open tickets with the team's replies, and refund requests " +
+	Description: "Shows the customer of this conversation: profile and contact details, newest orders, tickets open or lately closed with the team's replies, and refund requests " +
 		"that wait or were decided. Use it first, and to find \"my latest order\". Takes no arguments; it can't show anybody else.",
 	Hint:          "who is the customer, contact details, open tickets, order history",
 	Role:          policy.Viewer,
@@ -126,14 +128,14 @@ func answerCustomer(s *Scope, _ LookupCustomerArgs) (a CustomerAnswer, err error
 		total := money.Amount{Minor: o.Total, Currency: o.Currency}
 		a.Orders = append(a.Orders, OrderSummary{o.ID, o.Status, rfc3339(o.Placed), total.Decimal(), o.Currency})
 	}
-	tickets, err := s.OpenTickets(s.Customer, mostCounted)
+	tickets, err := s.TicketsOfCustomer(s.Customer, s.Now.Add(-shownFor), mostCounted)
 	if err != nil {
 		return a, err
 	}
 	for _, t := range tickets[:min(len(tickets), mostTickets)] {
 		a.Tickets = append(a.Tickets, ticketState(t))
 	}
-	approvals, err := s.ApprovalsOfCustomer(s.Customer, s.Now.Add(-approvalsShownFor), mostCounted)
+	approvals, err := s.ApprovalsOfCustomer(s.Customer, s.Now.Add(-shownFor), mostCounted)
 	for _, ap := range approvals[:min(len(approvals), mostApprovals)] {
 		a.Approvals = append(a.Approvals, approvalState(ap))
 	}
@@ -146,8 +148,9 @@ func answerCustomer(s *Scope, _ LookupCustomerArgs) (a CustomerAnswer, err error
 
 func ticketState(t store.Ticket) TicketState {
 	state := TicketState{
-		TicketID: t.ID, OrderID: t.OrderID, Category: t.Category, Priority: t.Priority,
-		CreatedAt: rfc3339(t.Created), Summary: untrusted(short(t.Summary, mostSummary)), Replies: []TicketReply{},
+		TicketID: t.ID, State: t.State, OrderID: t.OrderID, Category: t.Category, Priority: t.Priority,
+		CreatedAt: rfc3339(t.Created), ClosedAt: rfc3339(t.Closed),
+		Summary: untrusted(short(t.Summary, mostSummary)), Replies: []TicketReply{},
 	}
 	replies, _ := newest(t.Replies, mostReplies)
 	for _, r := range replies {

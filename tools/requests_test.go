@@ -415,13 +415,18 @@ func TestNewerSecretStays(t *testing.T) {
 	equal(t, "API_KEY=fourth\n", s.read(elsewhere))
 }
 
-// Another key doesn't open the answer, and loses nothing.
+// A database opens with the key of its creation alone. In one that doesn't name
+// it, another key doesn't open the answer, and loses nothing.
 func TestWrongKey(t *testing.T) {
 	s := open(t)
 	a := s.staff("agent")
 	a.ask(nil)
 	s.answers("RQ-0001", code6)
 	t.Setenv("COUNTERSIGN_KEY", strings.Repeat("ab", 32))
+	if _, err := store.Open(s.db.Path(), store.Options{}); !errors.Is(err, store.ErrKey) {
+		t.Errorf("opened with another key: %v", err)
+	}
+	s.sql("delete from settings where name = 'key'")
 	other, err := store.Open(s.db.Path(), store.Options{Now: s.clock.Now})
 	if err != nil {
 		t.Fatal(err)

@@ -164,9 +164,7 @@ var readTicket = define(spec[ReadArgs, TicketDetails]{
 // TicketDetails is one ticket, open or closed.
 type TicketDetails struct {
 	TicketState
-	State    string `json:"state"` // open or closed
-	ClosedAt string `json:"closed_at,omitempty"`
-	Omitted  int    `json:"earlier_replies_omitted,omitempty"`
+	Omitted int `json:"earlier_replies_omitted,omitempty"`
 }
 
 // What a single ticket shows, in bytes of each text.
@@ -177,7 +175,7 @@ const (
 )
 
 func ticketDetails(t store.Ticket) TicketDetails {
-	d := TicketDetails{TicketState: ticketState(t), State: t.State, ClosedAt: rfc3339(t.Closed)}
+	d := TicketDetails{TicketState: ticketState(t)}
 	d.Summary = untrusted(short(t.Summary, mostTicketText))
 	replies, left := newest(t.Replies, mostTicketThread)
 	d.Replies, d.Omitted = []TicketReply{}, left

@@ -326,3 +326,43 @@ func TestReplyReachesTheAgent(t *testing.T) {
 	tickets := decode(t, a.call("lookup_customer", ""))["tickets"].([]any)
 	equal(t, "[map[at:2026-05-01T12:00:00Z operator:dora text:we called twice]]", fmt.Sprint(tickets[0].(fields)["replies"]))
 }
+
+// A reply still reaches the agent for a week after the ticket is closed, which
+// never hides one that is open.
+func TestReplyOnAClosedTicketReachesTheAgent(t *testing.T) {
+	s := open(t, order("NW-5001", "C-1", "144.00", nil),
+		line(fields{"type": "customer", "id": "C-2", "name": "Ben", "email": "ben@example.com", "created_at": "-400d"}, nil))
+	a := s.staff("agent")
+	for n := range 7 {
+		a.ticket(fmt.Sprint("please call me back, number ", n), nil)
+	}
+	closes := func(id, reply string) {
+		t.Helper()
+		if _, err := s.operator.Reply(t.Context(), id, reply); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.operator.CloseTicket(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown := func() (lines []string) {
+		customer := decode(t, a.call("lookup_customer", ""))
+		for _, ticket := range customer["tickets"].([]any) {
+			f := ticket.(fields)
+			lines = append(lines, fmt.Sprintf("%v %v %v %v", f["ticket_id"], f["state"], f["closed_at"], f["replies"]))
+		}
+		return append(lines, fmt.Sprint(customer["tickets_and_approvals_omitted"]))
+	}
+	for _, id := range []string{"TK-0002", "TK-0003", "TK-0004", "TK-0006", "TK-0007"} {
+		closes(id, "sent for "+id)
+	}
+	closed := func(id string) string {
+		return id + " closed 2026-05-01T12:00:00Z [map[at:2026-05-01T12:00:00Z operator:dora text:sent for " + id + "]]"
+	}
+	equal(t, []string{"TK-0005 open <nil> []", "TK-0001 open <nil> []", closed("TK-0007"), closed("TK-0006"), closed("TK-0004"), "2"}, shown())
+	equal(t, "0", fmt.Sprint(len(decode(t, a.as("C-2").call("lookup_customer", ""))["tickets"].([]any))))
+	s.clock.Advance(7*day - time.Microsecond)
+	equal(t, 6, len(shown()))
+	s.clock.Advance(time.Microsecond)
+	equal(t, []string{"TK-0005 open <nil> []", "TK-0001 open <nil> []", "<nil>"}, shown())
+}

@@ -349,11 +349,24 @@ func TestServerInTheRootFolder(t *testing.T) {
 func TestKeyFromOutside(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "demo.db")
 	demoAt(t, path, nil)
+	key, err := os.ReadFile(store.KeyPath(path))
+	if err != nil {
+		t.Fatal(err)
+	}
 	remove(t, store.KeyPath(path))
-	key := strings.Repeat("0123456789abcdef", 4)
-	env := []string{"COUNTERSIGN_DB=" + path, "COUNTERSIGN_KEY=" + key}
+	env := []string{"COUNTERSIGN_DB=" + path, "COUNTERSIGN_KEY=" + strings.TrimSpace(string(key))}
 	if r := run(t, program(t, "countersign", env, "audit", "verify")); r.code != 0 {
 		t.Errorf("%+v", r)
+	}
+	other := strings.Repeat("0123456789abcdef", 4)
+	env[1] = "COUNTERSIGN_KEY=" + other
+	for _, name := range []string{"countersign", "countersign-mcp"} {
+		args := map[string][]string{"countersign": {"audit", "verify"}}[name]
+		r := run(t, program(t, name, env, args...))
+		refused(t, r, path, "made or last rotated with another key than the one in COUNTERSIGN_KEY")
+		if strings.Contains(r.stderr, other) {
+			t.Errorf("the key is shown: %q", r.stderr)
+		}
 	}
 	env[1] = "COUNTERSIGN_KEY=s3cret"
 	for _, name := range []string{"countersign", "countersign-mcp"} {

@@ -24,9 +24,11 @@ func (a *app) statsCommand() *cobra.Command {
 category and by tool, and what was refunded with and without a human.
 
 Decided are approvals and requests that somebody said yes or no to, and tickets
-that are closed; what expired is neither open nor decided. The times are those to
-the decision, for a ticket to its first reply or else its closing: the shortest
-time within which half (MEDIAN) or nine in ten (P90) had theirs.`,
+that are closed; what expired is neither open nor decided, and nor is what went
+stale, approvals of which nothing could be done any more (nothing was left to
+refund). The times are those to the decision, for a ticket to its first reply or
+else its closing: the shortest time within which half (MEDIAN) or nine in ten
+(P90) had theirs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.look(cmd, "stats", func(_ *settle.Office, v *store.View) error {
 				from, err := parseSince(since, v.Now)

@@ -148,7 +148,7 @@ func (a *app) printTicket(v *store.View, t store.Ticket, asJSON bool) error {
 }
 
 func (a *app) ticketsReply() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "reply ID TEXT", Short: "Reply on a ticket; the agent reads it", Args: usage(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := settle.CheckReply(args[1]); err != nil {
@@ -163,10 +163,12 @@ func (a *app) ticketsReply() *cobra.Command {
 			})
 		},
 	}
+	takeYes(cmd)
+	return cmd
 }
 
 func (a *app) ticketsClose() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "close ID", Short: "Close a ticket", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.with(cmd, func(ctx context.Context, office *settle.Office) error {
@@ -178,4 +180,11 @@ func (a *app) ticketsClose() *cobra.Command {
 			})
 		},
 	}
+	takeYes(cmd)
+	return cmd
+}
+
+// takeYes lets a command that asks nothing be called like those that do.
+func takeYes(cmd *cobra.Command) {
+	cmd.Flags().Bool("yes", false, "taken as by the commands that ask first; this one doesn't")
 }

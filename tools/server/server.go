@@ -113,7 +113,7 @@ func (d door) call(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallTool
 // can't be told will miss the answer as well.
 func tell(ctx context.Context, session *mcp.ServerSession, token any, waited, most time.Duration) {
 	_ = session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{
-		ProgressToken: token, Progress: waited.Seconds(), Total: most.Seconds(), Message: "waiting for a human",
+		ProgressToken: token, Progress: waited.Round(time.Millisecond).Seconds(), Total: most.Seconds(), Message: "waiting for a human",
 	})
 }
 
