@@ -95,7 +95,7 @@ func oneLine(err error) string {
 func visibleLine(text string) string {
 	lines := strings.FieldsFunc(tools.Visible(text), func(r rune) bool { return r == '\n' })
 	for i := range lines {
-		lines[i] = strings.TrimSpace(strings.ReplaceAll(lines[i], "\t", " ")) // a table ends a cell at a tab
+		lines[i] = strings.TrimSpace(lines[i])
 	}
 	return strings.Join(nonEmpty(lines...), "; ")
 }

@@ -67,6 +67,11 @@ func inQuotes(text string) string {
 
 // printTable prints rows under headings, without lines; nothing of a row is cut.
 func printTable(w io.Writer, headings []string, rows [][]string) {
+	for _, row := range rows {
+		for i := range row {
+			row[i] = strings.ReplaceAll(row[i], "\t", " ") // the table would end a cell there
+		}
+	}
 	t := table.New().Headers(headings...).Rows(rows...).Wrap(false).
 		BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).BorderHeader(false).
 		StyleFunc(func(row, _ int) lipgloss.Style {
