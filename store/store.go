@@ -200,10 +200,29 @@ func (db *DB) read(conn *conn, fn func(*View) error) error {
 	return fn(&View{Now: db.Now(), conn: conn, keys: db.keys})
 }
 
+// write runs fn in a transaction and then, while this process's next one waits,
+// tells of what it did.
 func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 	if err := db.inPlace(); err != nil {
 		return err
 	}
+	tx := &Tx{newID: db.newID, outbox: db.outbox}
+	if err := db.transact(conn, tx, fn); err != nil {
+		return err
+	}
+	if tx.announces && db.announced != nil {
+		db.announced()
+	}
+	for _, row := range tx.audited {
+		if db.Audited != nil {
+			db.Audited(row)
+		}
+	}
+	return nil
+}
+
+// transact commits what fn does once it is this process's turn.
+func (db *DB) transact(conn *conn, tx *Tx, fn func(*Tx) error) error {
 	defer db.queue.enter()()
 	if err := conn.run("begin immediate"); err != nil {
 		return err
@@ -214,7 +233,7 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 			conn.run("rollback") // also when fn panics
 		}
 	}()
-	tx := &Tx{View: View{Now: db.Now(), conn: conn, keys: db.keys}, newID: db.newID, outbox: db.outbox}
+	tx.View = View{Now: db.Now(), conn: conn, keys: db.keys}
 	if err := fn(tx); err != nil {
 		return err
 	}
@@ -222,14 +241,6 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 		return err
 	}
 	committed = true
-	if tx.announces && db.announced != nil {
-		db.announced()
-	}
-	for _, row := range tx.audited {
-		if db.Audited != nil {
-			db.Audited(row)
-		}
-	}
 	return nil
 }
 
