@@ -189,13 +189,12 @@ func (p *probe) diagnoseGate(ctx context.Context, d *diagnosis, list []*tools.To
 // diagnoseEnd hangs up and checks that the server ends by itself.
 func (p *probe) diagnoseEnd(d *diagnosis) {
 	const name = "hanging up"
-	hangs := time.AfterFunc(hangsAfter, p.kill)
-	defer hangs.Stop()
 	hungUp := time.Now()
+	hangs := time.AfterFunc(hangsAfter, p.kill)
 	err := p.session.Close()
-	took := time.Since(hungUp)
+	took, killed := time.Since(hungUp), !hangs.Stop()
 	switch state := p.command.ProcessState; {
-	case state == nil || took >= hangsAfter:
+	case state == nil || killed:
 		d.fail(name, "the server doesn't end when its client is gone", "")
 	case err != nil || !state.Success():
 		d.fail(name, p.explained(err).Error(), "")
