@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -165,11 +166,16 @@ func (c *conn) ready(query string, args []any) (*stmt, error) {
 	return s, nil
 }
 
+// lasting makes a statement's plan independent of the values that it is given. The
+// driver clears these before each use, and SQLite prepares a statement anew then
+// if it looked at one of them; at an expression it doesn't look.
+var lasting = strings.NewReplacer("= ?", "= +?", "limit ?", "limit +?")
+
 func (c *conn) prepare(query string) (*stmt, error) {
 	if s, ok := c.stmts[query]; ok {
 		return s, nil
 	}
-	prepared, err := c.driver.Prepare(query)
+	prepared, err := c.driver.Prepare(lasting.Replace(query))
 	if err != nil {
 		return nil, err
 	}

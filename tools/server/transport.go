@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"sync"
-	"sync/atomic"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -25,8 +24,7 @@ const keptLine = 32 << 10
 // the answer, so that any id comes back as it was.
 type pipe struct {
 	lines    lineReader
-	turn     chan struct{}        // held by who reads; closed when there is nothing more to read
-	resting  atomic.Int32         // how many wait for their turn to read
+	turn     *turn                // to read
 	messages chan jsonrpc.Message // for the SDK
 	ended    error                // why there are no more
 	slots    chan struct{}        // one per request in flight
@@ -51,18 +49,18 @@ type pipe struct {
 
 func newPipe(in io.Reader, out io.Writer) *pipe {
 	p := &pipe{
-		lines: newLineReader(in), turn: make(chan struct{}, 1), messages: make(chan jsonrpc.Message),
+		lines: newLineReader(in), messages: make(chan jsonrpc.Message),
 		slots: make(chan struct{}, maxInFlight), out: out, drained: make(chan struct{}), gone: make(chan struct{}),
 		inFlight: map[int64]*flight{}, numbers: map[string]int64{},
 	}
 	p.idle = sync.NewCond(&p.mu)
+	p.turn = newTurn(p.work)
 	return p
 }
 
 // Connect starts to read and returns the pipe itself.
 func (p *pipe) Connect(context.Context) (mcp.Connection, error) {
-	p.turn <- struct{}{}
-	go p.work()
+	p.turn.pass()
 	return p, nil
 }
 
@@ -77,25 +75,33 @@ func (p *pipe) Read(context.Context) (jsonrpc.Message, error) {
 	return nil, p.ended
 }
 
-// work reads lines and makes the calls among them that go past the SDK. Whoever
-// makes one lets another goroutine read on: so it starts at once, with no switch.
+// work reads lines and makes the calls among them that go past the SDK. While it
+// makes one another goroutine reads on, unless there is nothing else to do.
 func (p *pipe) work() {
 	var room []byte
-	p.resting.Add(1)
-	for range p.turn {
-		p.resting.Add(-1)
-		number, f := p.next()
-		if f == nil {
-			close(p.turn)
-			return
+	for p.turn.wait() {
+		for kept := true; kept; {
+			number, f := p.next()
+			if f == nil {
+				p.turn.end()
+				return
+			}
+			if p.alone() {
+				p.turn.keep(number)
+			} else {
+				p.turn.pass()
+			}
+			room = p.run(number, f, room)
+			kept = p.turn.kept(number)
 		}
-		if p.resting.Load() == 0 {
-			go p.work()
-		}
-		p.turn <- struct{}{}
-		room = p.run(number, f, room)
-		p.resting.Add(1)
 	}
+}
+
+// alone reports whether no request but one is in flight or known to come.
+func (p *pipe) alone() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.inFlight) == 1 && p.lines.in.Buffered() == 0
 }
 
 // next reads up to the next call that goes past the SDK. It answers what makes no
