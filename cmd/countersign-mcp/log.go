@@ -17,6 +17,9 @@ const (
 	// gatherFor is how long lines are gathered before they are written together:
 	// a write for each would cost a call a tenth of its time.
 	gatherFor = 50 * time.Millisecond
+	// quietRounds is how often none may come before the goroutine waits to be
+	// woken: that costs a call some of its time, too.
+	quietRounds = 20
 	// mostWaiting is how many lines, of some 500 bytes, may wait for a client that
 	// doesn't read stderr; the audit table has what is dropped after them.
 	mostWaiting = 4096
@@ -47,7 +50,12 @@ func (l *lineLog) run(w io.Writer) {
 	defer close(l.done)
 	var text bytes.Buffer
 	for range l.begun {
-		for lines := l.gather(); lines != nil; lines = l.gather() {
+		for quiet := 0; quiet < quietRounds; quiet++ {
+			lines := l.gather(quiet+1 < quietRounds)
+			if lines == nil {
+				continue
+			}
+			quiet = -1
 			for _, line := range lines {
 				text.Write(line())
 			}
@@ -60,9 +68,9 @@ func (l *lineLog) run(w io.Writer) {
 	}
 }
 
-// gather returns the lines that came within gatherFor, or nil if none did: then
-// the next one wakes the goroutine.
-func (l *lineLog) gather() []func() []byte {
+// gather returns the lines that came within gatherFor, or nil if none did. Unless
+// the goroutine stays awake all the same, the next one wakes it then.
+func (l *lineLog) gather(stays bool) []func() []byte {
 	select {
 	case <-time.After(gatherFor):
 	case <-l.closing:
@@ -71,7 +79,7 @@ func (l *lineLog) gather() []func() []byte {
 	defer l.mu.Unlock()
 	lines := l.waiting
 	l.waiting = nil
-	l.awake = lines != nil
+	l.awake = stays || lines != nil
 	return lines
 }
 

@@ -7,11 +7,11 @@ import (
 )
 
 // A call that is made by who reads is looked at every patience: one that takes
-// longer than that loses the turn to read. The watch ends after a few looks at
-// which no call was new.
+// longer than that loses the turn to read. The watch ends when no call was new for
+// so many looks: to begin one anew costs a call what it is to save.
 const (
-	patience   = 5 * time.Millisecond
-	quietLooks = 4
+	patience   = 20 * time.Millisecond
+	quietLooks = 50
 )
 
 // turn is the right to read, which one goroutine has at a time. With nothing else
