@@ -92,9 +92,9 @@ func (r *Recorder) append(batch []*waiting) error {
 		}
 		return nil
 	}
-	return r.db.ReadThenWrite(context.Background(), read, func(tx *store.Tx) (err error) {
+	return r.db.ReadThenWrite(context.Background(), read, func(tx *store.Tx) error {
 		for _, w := range batch {
-			if err = Append(tx, w.entry); err != nil {
+			if err := Append(tx, w.entry); err != nil {
 				return err
 			}
 		}
