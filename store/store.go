@@ -162,10 +162,10 @@ func (db *DB) View(ctx context.Context, fn func(*View) error) (err error) {
 
 // Tx runs fn in a write transaction and commits it when fn returns nil. When
 // Tx returns an error, nothing that fn wrote has happened. A ctx that is done
-// before the start stops it; after that the transaction runs to its end,
-// because a caller who is gone must not leave half an answer.
+// before its turn to write comes stops it; after that the transaction runs to its
+// end, because a caller who is gone must not leave half an answer.
 func (db *DB) Tx(ctx context.Context, fn func(*Tx) error) error {
-	return db.onWriter(ctx, func(conn *conn) error { return db.write(conn, fn) })
+	return db.onWriter(ctx, func(conn *conn) error { return db.write(ctx, conn, fn) })
 }
 
 // ReadThenWrite runs read as in [DB.View] and then write as in [DB.Tx], both on
@@ -176,7 +176,7 @@ func (db *DB) ReadThenWrite(ctx context.Context, read func(*View) error, write f
 		if err := db.read(conn, read); err != nil {
 			return err
 		}
-		return db.write(conn, write)
+		return db.write(ctx, conn, write)
 	})
 }
 
@@ -202,12 +202,12 @@ func (db *DB) read(conn *conn, fn func(*View) error) error {
 
 // write runs fn in a transaction and then, while this process's next one waits,
 // tells of what it did.
-func (db *DB) write(conn *conn, fn func(*Tx) error) error {
+func (db *DB) write(ctx context.Context, conn *conn, fn func(*Tx) error) error {
 	if err := db.inPlace(); err != nil {
 		return err
 	}
 	tx := &Tx{newID: db.newID, outbox: db.outbox}
-	if err := db.transact(conn, tx, fn); err != nil {
+	if err := db.transact(ctx, conn, tx, fn); err != nil {
 		return err
 	}
 	if tx.announces && db.announced != nil {
@@ -222,7 +222,7 @@ func (db *DB) write(conn *conn, fn func(*Tx) error) error {
 }
 
 // transact commits what fn does once it is this process's turn.
-func (db *DB) transact(conn *conn, tx *Tx, fn func(*Tx) error) error {
+func (db *DB) transact(ctx context.Context, conn *conn, tx *Tx, fn func(*Tx) error) error {
 	defer db.queue.enter()()
 	if err := conn.run("begin immediate"); err != nil {
 		return err
@@ -233,6 +233,9 @@ func (db *DB) transact(conn *conn, tx *Tx, fn func(*Tx) error) error {
 			conn.run("rollback") // also when fn panics
 		}
 	}()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	tx.View = View{Now: db.Now(), conn: conn, keys: db.keys}
 	if err := fn(tx); err != nil {
 		return err

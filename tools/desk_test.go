@@ -90,6 +90,36 @@ func TestCallerIsGone(t *testing.T) {
 	equal(t, 0, len(*heard))
 }
 
+// So it is for one who leaves while the call waits for its turn to write.
+func TestCallerLeavesTheQueue(t *testing.T) {
+	s := open(t, order("NW-5001", "C-1", "20.00", nil))
+	a := s.staff("agent")
+	heard := s.faults()
+	everything, rows := s.everything(), len(s.rows())
+	for _, tool := range everyTool {
+		if !tool.ReadOnly {
+			res := a.desk.Call(&leaving{Context: t.Context(), looks: 1}, a.caller, tool.Name, []byte(valid(t, tool, nil)))
+			equal(t, "audit_unavailable", code(res))
+		}
+	}
+	equal(t, everything, s.everything())
+	equal(t, rows, len(s.rows()))
+	equal(t, 0, len(*heard))
+}
+
+// leaving is a context that is done once it was looked at so often.
+type leaving struct {
+	context.Context
+	looks int
+}
+
+func (c *leaving) Err() error {
+	if c.looks--; c.looks >= 0 {
+		return nil
+	}
+	return context.Canceled
+}
+
 // A request that is filed is answered with its id, whatever comes in the way of
 // the look at it that follows: the agent could ask for nothing later without it.
 func TestFiledRequestIsTold(t *testing.T) {
