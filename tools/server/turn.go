@@ -1,16 +1,20 @@
 package server
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
 // A call that is made by who reads is looked at every patience: one that takes
-// longer than that loses the turn to read. The watch ends when no call was new for
-// so many looks: to begin one anew costs a call what it is to save.
+// longer than that loses the turn to read. After tidyLooks at which no call was new
+// the garbage of the calls before is collected, so that fewer of them wait for it,
+// and after quietLooks the watch ends: to begin one anew costs a call what it is
+// to save.
 const (
 	patience   = 20 * time.Millisecond
+	tidyLooks  = 2
 	quietLooks = 50
 )
 
@@ -88,6 +92,9 @@ func (t *turn) watch() {
 		t.mu.Unlock()
 		if stuck {
 			t.pass()
+		}
+		if quiet == tidyLooks {
+			runtime.GC()
 		}
 	}
 }
