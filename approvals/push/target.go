@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // The names of targets.
@@ -65,12 +66,12 @@ func isAddress(text string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
 }
 
-// topic is what ntfy takes as one.
-var topic = regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`)
+// topic is what ntfy takes as one. To compile it takes a start over a millisecond.
+var topic = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[-_A-Za-z0-9]{1,64}$`) })
 
 func endsInTopic(address string) bool {
 	u, err := url.Parse(address)
-	return err == nil && topic.MatchString(u.Path[strings.LastIndex(u.Path, "/")+1:])
+	return err == nil && topic().MatchString(u.Path[strings.LastIndex(u.Path, "/")+1:])
 }
 
 // signingKey reads a secret as Standard Webhooks has them: base64 after whsec_.

@@ -1,6 +1,9 @@
 package money
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // The active codes of ISO 4217, list one (funds included), by the number of decimals the standard gives their minor
 // unit. Codes without a minor unit (XAU, XDR, XTS, XXX and their like) are no money one could refund.
@@ -16,7 +19,7 @@ const (
 	decimals4 = "CLF UYW"
 )
 
-var exponents = func() map[string]int {
+var exponents = sync.OnceValue(func() map[string]int { // a start needn't wait for it
 	table := make(map[string]int)
 	for exp, codes := range map[int]string{0: decimals0, 2: decimals2, 3: decimals3, 4: decimals4} {
 		for _, code := range strings.Fields(codes) {
@@ -24,11 +27,11 @@ var exponents = func() map[string]int {
 		}
 	}
 	return table
-}()
+})
 
 // Exponent returns the number of decimals (0 to 4) of a currency, and false if the code is not an active one of
 // ISO 4217 in capitals or has no minor unit.
 func Exponent(currency string) (int, bool) {
-	exp, ok := exponents[currency]
+	exp, ok := exponents()[currency]
 	return exp, ok
 }
