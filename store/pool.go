@@ -17,8 +17,9 @@ import (
 // does for a query of one row: here it opens and closes.
 type pool struct {
 	db      *sql.DB
-	free    chan *conn // a nil conn is one that isn't open yet
-	first   string     // the statement that each connection begins with; "": none
+	used    chan struct{} // has one element for each user
+	idle    chan *conn    // open and unused; one more opens only if there is none
+	first   string        // the statement that each connection begins with; "": none
 	watcher func(statement string)
 }
 
@@ -36,11 +37,7 @@ func newPool(dsn string, size int, first string, watcher func(statement string))
 		return nil, err
 	}
 	db.SetMaxOpenConns(size)
-	p := &pool{db: db, free: make(chan *conn, size), first: first, watcher: watcher}
-	for range size {
-		p.free <- nil
-	}
-	return p, nil
+	return &pool{db: db, used: make(chan struct{}, size), idle: make(chan *conn, size), first: first, watcher: watcher}, nil
 }
 
 // waitFor is how long a user waits for a connection that others of this process
@@ -56,33 +53,40 @@ const logLimit = "pragma journal_size_limit = 16777216"
 // get waits for a free connection, and returns [ErrLocked] after waitFor. Each
 // get without an error is followed by one put.
 func (p *pool) get() (*conn, error) {
-	var c *conn
 	select {
-	case c = <-p.free:
+	case p.used <- struct{}{}:
 	default:
 		timer := time.NewTimer(waitFor)
 		defer timer.Stop()
 		select {
-		case c = <-p.free:
+		case p.used <- struct{}{}:
 		case <-timer.C:
 			return nil, ErrLocked
 		}
 	}
-	if c != nil {
+	select {
+	case c := <-p.idle:
 		return c, nil
+	default:
 	}
+	c, err := p.open()
+	if err != nil {
+		<-p.used
+	}
+	return c, err
+}
+
+func (p *pool) open() (*conn, error) {
 	sqlConn, err := p.db.Conn(context.Background())
 	if err != nil {
-		p.free <- nil
 		return nil, err
 	}
 	if p.first != "" {
 		if _, err := sqlConn.ExecContext(context.Background(), p.first); err != nil {
-			p.free <- nil
 			return nil, errors.Join(err, sqlConn.Close())
 		}
 	}
-	c = &conn{sql: sqlConn, stmts: map[string]*stmt{}, watcher: p.watcher}
+	c := &conn{sql: sqlConn, stmts: map[string]*stmt{}, watcher: p.watcher}
 	_ = sqlConn.Raw(func(driverConn any) error { // it was just opened
 		c.driver = driverConn.(driver.Conn)
 		return nil
@@ -96,23 +100,25 @@ func (p *pool) get() (*conn, error) {
 func (p *pool) put(c *conn, err error) {
 	if errors.Is(err, ErrReadOnly) {
 		c.drop()
-		c = nil
+	} else {
+		p.idle <- c
 	}
-	p.free <- c
+	<-p.used
 }
 
-// close waits until every connection is free and closes them. Who comes later gets
+// close waits until nobody uses a connection and closes them. Who comes later gets
 // an error at once.
 func (p *pool) close() error {
+	for range cap(p.used) {
+		p.used <- struct{}{}
+	}
 	var errs []error
-	for range cap(p.free) {
-		if c := <-p.free; c != nil {
-			errs = append(errs, c.close())
-		}
+	for range len(p.idle) {
+		errs = append(errs, (<-p.idle).close())
 	}
 	errs = append(errs, p.db.Close())
-	for range cap(p.free) {
-		p.free <- nil
+	for range cap(p.used) {
+		<-p.used
 	}
 	return errors.Join(errs...)
 }
