@@ -25,6 +25,7 @@ func TestMain(m *testing.M) {
 		main()
 		os.Exit(0)
 	}
+	os.Unsetenv("COUNTERSIGN_KEY") // each test's database has one of its own
 	os.Exit(m.Run())
 }
 

@@ -5,6 +5,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -14,6 +15,10 @@ import (
 	"countersign/store"
 	"countersign/store/ingest"
 )
+
+// Each database of a test has a key of its own; one of this shell's would stand for
+// all of them.
+func init() { os.Unsetenv("COUNTERSIGN_KEY") }
 
 // Start is what a [Clock] shows until it is set.
 var Start = time.Date(2026, time.May, 1, 12, 0, 0, 0, time.UTC)
