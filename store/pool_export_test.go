@@ -17,3 +17,6 @@ func (db *DB) Preparing(tell func()) error {
 		return nil
 	})
 }
+
+// Readers returns how many connections are open for reading.
+func (db *DB) Readers() int { return db.reader.db.Stats().OpenConnections }

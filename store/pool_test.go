@@ -31,8 +31,8 @@ func TestStatementsLast(t *testing.T) {
 		_, refunds := tx.Refunds(o.ID)
 		_, approvals := tx.ApprovalsOfCustomer(c.Key, time.Time{}, 3)
 		_, tickets := tx.TicketsOfCustomer(c.Key, time.Time{}, 3)
-		_, audit := tx.CloseCase("PR-1", "PR-1")
-		return errors.Join(orders, scans, refunds, approvals, tickets, audit)
+		_, cases := tx.CloseCase("PR-1", "PR-1")
+		return errors.Join(orders, scans, refunds, approvals, tickets, cases)
 	}
 	read := func() {
 		t.Helper()
@@ -52,5 +52,30 @@ func TestStatementsLast(t *testing.T) {
 	read()
 	if prepared != 0 {
 		t.Errorf("SQLite asked %d times about statements that it prepared anew", prepared)
+	}
+}
+
+// A connection costs a start as much as several reads: another one opens for who
+// reads at the same time alone.
+func TestConnectionsAreOpenedWhenNeeded(t *testing.T) {
+	db := storetest.New(t)
+	ctx := context.Background()
+	view := func(then func() error) error {
+		return db.View(ctx, func(*store.View) error { return then() })
+	}
+	none := func() error { return nil }
+	for range 5 {
+		if err := view(none); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := db.Readers(); got != 1 {
+		t.Errorf("%d connections are open after reads one by one", got)
+	}
+	if err := view(func() error { return view(func() error { return view(none) }) }); err != nil {
+		t.Fatal(err)
+	}
+	if got := db.Readers(); got != 3 {
+		t.Errorf("%d connections are open after three reads at once", got)
 	}
 }

@@ -206,8 +206,8 @@ func (db *DB) write(ctx context.Context, conn *conn, fn func(*Tx) error) error {
 	if err := db.inPlace(); err != nil {
 		return err
 	}
-	tx := &Tx{newID: db.newID, outbox: db.outbox}
-	if err := db.transact(ctx, conn, tx, fn); err != nil {
+	tx, err := db.transact(ctx, conn, fn)
+	if err != nil {
 		return err
 	}
 	if tx.announces && db.announced != nil {
@@ -221,11 +221,12 @@ func (db *DB) write(ctx context.Context, conn *conn, fn func(*Tx) error) error {
 	return nil
 }
 
-// transact commits what fn does once it is this process's turn.
-func (db *DB) transact(ctx context.Context, conn *conn, tx *Tx, fn func(*Tx) error) error {
+// transact commits what fn does once it is this process's turn, and returns the
+// transaction that was.
+func (db *DB) transact(ctx context.Context, conn *conn, fn func(*Tx) error) (*Tx, error) {
 	defer db.queue.enter()()
 	if err := conn.run("begin immediate"); err != nil {
-		return err
+		return nil, err
 	}
 	committed := false
 	defer func() {
@@ -234,17 +235,17 @@ func (db *DB) transact(ctx context.Context, conn *conn, tx *Tx, fn func(*Tx) err
 		}
 	}()
 	if err := ctx.Err(); err != nil {
-		return err
+		return nil, err
 	}
-	tx.View = View{Now: db.Now(), conn: conn, keys: db.keys}
+	tx := &Tx{View: View{Now: db.Now(), conn: conn, keys: db.keys}, newID: db.newID, outbox: db.outbox}
 	if err := fn(tx); err != nil {
-		return err
+		return nil, err
 	}
 	if err := conn.run("commit"); err != nil {
-		return err
+		return nil, err
 	}
 	committed = true
-	return nil
+	return tx, nil
 }
 
 // randomID returns prefix and ten characters of Crockford's base 32.
