@@ -50,12 +50,13 @@ func (l *lineLog) run(w io.Writer) {
 	defer close(l.done)
 	var text bytes.Buffer
 	for range l.begun {
-		for quiet := 0; quiet < quietRounds; quiet++ {
-			lines := l.gather(quiet+1 < quietRounds)
+		for quiet := 0; quiet < quietRounds; {
+			quiet++
+			lines := l.gather(quiet < quietRounds)
 			if lines == nil {
 				continue
 			}
-			quiet = -1
+			quiet = 0
 			for _, line := range lines {
 				text.Write(line())
 			}
