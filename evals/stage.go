@@ -50,8 +50,10 @@ func (c *clock) now() time.Time { return epoch.Add(time.Duration(c.ahead.Load())
 // shops are copies of one demo shop.
 type shops struct{ template string }
 
-// newShops makes the demo shop, as of a clock, in a folder.
+// newShops makes the demo shop, as of a clock, in a folder. It has a key file of its
+// own, which its copies need, whatever key the shell holds for another database.
 func newShops(folder string, opts store.Options) (shops, error) {
+	os.Unsetenv("COUNTERSIGN_KEY")
 	s := shops{filepath.Join(folder, "template", "shop.db")}
 	return s, fixtures.CreateDemo(s.template, opts)
 }

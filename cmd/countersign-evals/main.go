@@ -35,7 +35,6 @@ var errFailed = errors.New("") // the report has said it
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	os.Unsetenv("COUNTERSIGN_KEY") // these databases have keys of their own
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	var usage usageError
 	switch {
