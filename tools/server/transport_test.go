@@ -25,13 +25,14 @@ type session struct {
 	ended chan error
 	stop  context.CancelFunc
 
-	hangUp  func() error // takes no answers any more
-	counted atomic.Int32 // how often the tool "count" was called
+	opens   chan struct{} // each value lets one call of the tool "shut" go on
+	hangUp  func() error  // takes no answers any more
+	counted atomic.Int32  // how often the tool "count" was called
 }
 
-// eachWay runs a test twice on a server with tools that echo, are slow and hang:
-// with calls that take the SDK's way, and with such that go past it. The session
-// is initialized.
+// eachWay runs a test twice on a server with tools that echo, are slow, are shut
+// until the test opens them, and hang: with calls that take the SDK's way, and with
+// such that go past it. The session is initialized.
 func eachWay(t *testing.T, test func(t *testing.T, x *session)) {
 	for way, direct := range map[string]bool{"by the SDK": false, "direct": true} {
 		t.Run(way, func(t *testing.T) { test(t, serve(t, direct)) })
@@ -42,11 +43,12 @@ func serve(t *testing.T, direct bool) *session {
 	t.Helper()
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
-	x := &session{t: t, ended: make(chan error, 1)}
+	x := &session{t: t, ended: make(chan error, 1), opens: make(chan struct{}, 1)}
 	acts := map[string]func(context.Context) string{
 		"count": func(context.Context) string { x.counted.Add(1); return "counted" },
 		"echo":  func(context.Context) string { return "echo" },
 		"slow":  func(context.Context) string { time.Sleep(50 * time.Millisecond); return "slow" },
+		"shut":  func(context.Context) string { <-x.opens; return "open" },
 		"hang": func(ctx context.Context) string {
 			select {
 			case <-release:
@@ -257,12 +259,14 @@ func TestCallsInFlightAreAnsweredAtTheEndOfInput(t *testing.T) {
 
 func TestCallsInFlightAreAnsweredAtASignal(t *testing.T) {
 	eachWay(t, func(t *testing.T, x *session) {
-		x.send(callOf(`1`, "slow"))
+		x.send(callOf(`1`, "shut"))
 		x.send(callOf(`2`, "echo"))
 		if got := x.receive(); string(got.ID) != `2` {
 			t.Fatalf("got %s first", got.ID)
 		}
-		x.stop() // what a signal does
+		x.stop()                          // what a signal does
+		time.Sleep(20 * time.Millisecond) // enough for a server that doesn't wait to end
+		x.opens <- struct{}{}
 		if got := x.receive(); string(got.ID) != `1` || got.Error != nil {
 			t.Errorf("got %+v", got)
 		}
