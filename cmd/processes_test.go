@@ -313,6 +313,7 @@ func TestServerEnds(t *testing.T) {
 	for name, end := range map[string]func(*running) error{
 		"end of input": func(s *running) error { return s.stdin.Close() },
 		"SIGTERM":      func(s *running) error { return s.cmd.Process.Signal(syscall.SIGTERM) },
+		"SIGHUP":       func(s *running) error { return s.cmd.Process.Signal(syscall.SIGHUP) },
 		"SIGINT":       func(s *running) error { return s.cmd.Process.Signal(syscall.SIGINT) },
 		"SIGINT, SIGTERM": func(s *running) error { // as Claude Code does it
 			return errors.Join(s.cmd.Process.Signal(syscall.SIGINT), s.cmd.Process.Signal(syscall.SIGTERM))
@@ -348,6 +349,27 @@ func TestServerEnds(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// A server that was started with nohup outlives its terminal.
+func TestServerStaysUnderNohup(t *testing.T) {
+	t.Parallel()
+	server := shopServer(t, shop(t))
+	nohup := exec.Command("/bin/sh", "-c", `trap '' HUP; exec "$0"`, server.Path)
+	nohup.Env = server.Env
+	session, err := client.Start(t.Context(), nohup, "nohup")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer session.Close()
+	for range 2 {
+		if _, err := session.Call(t.Context(), "get_order", map[string]any{"order_id": "A-1"}); err != nil {
+			t.Error(err)
+		}
+		if err := nohup.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Error(err)
+		}
 	}
 }
 

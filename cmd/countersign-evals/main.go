@@ -13,13 +13,13 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"countersign/cmd/internal/setup"
 	"countersign/evals"
 )
 
@@ -33,7 +33,7 @@ const (
 var errFailed = errors.New("") // the report has said it
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), setup.Signals()...)
 	defer stop()
 	err := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	var usage usageError

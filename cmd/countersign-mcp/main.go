@@ -51,7 +51,7 @@ func run(args []string, env setup.Getenv, stderr io.Writer) (err error) {
 	defer cancel()
 	go func() { // to listen starts a thread, and the start needn't wait for that
 		signals := make(chan os.Signal, 1)
-		signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+		signal.Notify(signals, setup.Signals()...)
 		<-signals
 		cancel()
 	}()

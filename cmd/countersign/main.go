@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"countersign/cmd/internal/setup"
 )
 
 // version is set by the build.
@@ -15,7 +17,7 @@ var version = "dev"
 
 func main() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // a reader that is gone is a failed write, and told as one
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), setup.Signals()...)
 	code := newApp(os.Stdin, os.Stdout, os.Stderr, os.Environ()).run(ctx, os.Args[1:])
 	stop()
 	os.Exit(code)

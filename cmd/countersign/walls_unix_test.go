@@ -116,12 +116,16 @@ func TestWallsDemoShowsNoSecret(t *testing.T) {
 	}
 }
 
-// An interrupt leaves nothing behind, wherever it comes.
+// An interrupt and the end of the terminal leave nothing behind, wherever they come.
 func TestWallsDemoIsInterrupted(t *testing.T) {
 	t.Parallel()
-	for name, row := range map[string]struct{ script, last string }{
-		"while the server starts": {`exec cat >/dev/null`, "--env-file, the file"},
-		"while the agent waits":   {`"$SERVER" "$@" | grep --line-buffered -v notifications/progress`, "wait_seconds=45"},
+	for name, row := range map[string]struct {
+		script, last string
+		by           os.Signal
+	}{
+		"while the server starts":           {`exec cat >/dev/null`, "--env-file, the file", syscall.SIGINT},
+		"while the agent waits":             {`"$SERVER" "$@" | grep --line-buffered -v notifications/progress`, "wait_seconds=45", syscall.SIGINT},
+		"while the agent waits, by its end": {`"$SERVER" "$@" | grep --line-buffered -v notifications/progress`, "wait_seconds=45", syscall.SIGHUP},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,7 +144,7 @@ func TestWallsDemoIsInterrupted(t *testing.T) {
 			lines := bufio.NewScanner(out)
 			for lines.Scan() && !strings.Contains(lines.Text(), row.last) {
 			}
-			if err := demo.Process.Signal(syscall.SIGINT); err != nil {
+			if err := demo.Process.Signal(row.by); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := io.Copy(io.Discard, out); err != nil {
