@@ -249,7 +249,7 @@ func TestPushToWhoHangs(t *testing.T) {
 	if err := w.in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.ends(2 * time.Second)
+	w.ends(endsIdle)
 	if n := undelivered(t, path); n != 40 {
 		t.Errorf("%d pushes are left of 40", n)
 	}
