@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -310,6 +311,9 @@ const (
 )
 
 func TestServerEnds(t *testing.T) {
+	terminals := make(chan os.Signal, 1)
+	signal.Notify(terminals, syscall.SIGHUP) // or programs would ignore it where nohup runs this test
+	t.Cleanup(func() { signal.Stop(terminals) })
 	for name, end := range map[string]func(*running) error{
 		"end of input": func(s *running) error { return s.stdin.Close() },
 		"SIGTERM":      func(s *running) error { return s.cmd.Process.Signal(syscall.SIGTERM) },

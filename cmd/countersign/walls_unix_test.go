@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -119,6 +120,9 @@ func TestWallsDemoShowsNoSecret(t *testing.T) {
 // An interrupt and the end of the terminal leave nothing behind, wherever they come.
 func TestWallsDemoIsInterrupted(t *testing.T) {
 	t.Parallel()
+	terminals := make(chan os.Signal, 1)
+	signal.Notify(terminals, syscall.SIGHUP) // or the demo would ignore it where nohup runs this test
+	t.Cleanup(func() { signal.Stop(terminals) })
 	for name, row := range map[string]struct {
 		script, last string
 		by           os.Signal
