@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -146,7 +147,6 @@ func (a *app) askHidden(ctx context.Context, question string) (answer string, ok
 	if err != nil {
 		return "", false
 	}
-	fmt.Fprint(a.out, question)
 	type reply struct {
 		text []byte
 		err  error
@@ -156,6 +156,8 @@ func (a *app) askHidden(ctx context.Context, question string) (answer string, ok
 		text, err := term.ReadPassword(terminal)
 		replies <- reply{text, err}
 	}()
+	untilChanged(terminal, before)
+	fmt.Fprint(a.out, question)
 	defer fmt.Fprintln(a.out)
 	select {
 	case <-ctx.Done():
@@ -163,5 +165,17 @@ func (a *app) askHidden(ctx context.Context, question string) (answer string, ok
 		return "", false
 	case r := <-replies:
 		return string(r.text), r.err == nil
+	}
+}
+
+// untilChanged waits until a terminal isn't as it was any more: what somebody types
+// at a question before its reader has silenced the terminal would be seen. One that
+// was silent already doesn't change.
+func untilChanged(terminal int, before *term.State) {
+	for range 500 {
+		if now, err := term.GetState(terminal); err != nil || *now != *before {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }

@@ -95,17 +95,16 @@ func (x *terminal) shown() string {
 	return x.screen.String()
 }
 
-// answer waits until a text was shown for the nth time, and types.
+// answer waits until a text was shown for the nth time, and types at once.
 func (x *terminal) answer(question string, nth int, keys string) {
 	x.t.Helper()
-	for range 600 {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Microsecond) {
 		if strings.Count(x.shown(), question) >= nth {
 			if _, err := x.pty.WriteString(keys); err != nil {
 				x.t.Fatal(err)
 			}
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	x.t.Fatalf("%q was never shown: %q", question, x.shown())
 }
