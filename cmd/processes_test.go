@@ -366,7 +366,6 @@ func TestServerStaysUnderNohup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer session.Close()
 	for range 2 {
 		if _, err := session.Call(t.Context(), "get_order", map[string]any{"order_id": "A-1"}); err != nil {
 			t.Error(err)
@@ -374,6 +373,9 @@ func TestServerStaysUnderNohup(t *testing.T) {
 		if err := nohup.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Error(err)
 		}
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

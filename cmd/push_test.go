@@ -249,7 +249,7 @@ func TestPushToWhoHangs(t *testing.T) {
 	if err := w.in.Close(); err != nil {
 		t.Fatal(err)
 	}
-	w.ends(endsIdle)
+	w.ends(2 * time.Second)
 	if n := undelivered(t, path); n != 40 {
 		t.Errorf("%d pushes are left of 40", n)
 	}

@@ -123,13 +123,14 @@ func TestWallsDemoIsInterrupted(t *testing.T) {
 	terminals := make(chan os.Signal, 1)
 	signal.Notify(terminals, syscall.SIGHUP) // or the demo would ignore it where nohup runs this test
 	t.Cleanup(func() { signal.Stop(terminals) })
+	const untold = `"$SERVER" "$@" | grep --line-buffered -v notifications/progress`
 	for name, row := range map[string]struct {
 		script, last string
 		by           os.Signal
 	}{
 		"while the server starts":           {`exec cat >/dev/null`, "--env-file, the file", syscall.SIGINT},
-		"while the agent waits":             {`"$SERVER" "$@" | grep --line-buffered -v notifications/progress`, "wait_seconds=45", syscall.SIGINT},
-		"while the agent waits, by its end": {`"$SERVER" "$@" | grep --line-buffered -v notifications/progress`, "wait_seconds=45", syscall.SIGHUP},
+		"while the agent waits":             {untold, "wait_seconds=45", syscall.SIGINT},
+		"while the agent waits, by its end": {untold, "wait_seconds=45", syscall.SIGHUP},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,5 +1,5 @@
-// Package setup is what both programs are told from outside: which database,
-// who is calling, which policy.
+// Package setup is what the programs are told from outside: which database, who
+// is calling, which policy, and when to end.
 package setup
 
 import (
